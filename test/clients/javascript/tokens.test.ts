@@ -144,25 +144,28 @@ describe('cards.json', () => {
     identity?: string;
     query?: object;
     sent?: { query: Record<string, string>; if_none_match: string | null };
-    reply?: { status: number; etag?: string; cards?: number[]; poll_after_s?: number };
+    reply?: { status: number; etag?: string; cards?: number[]; locales?: string[]; poll_after_s?: number };
     expect?: number[];
+    expect_locales?: string[];
     poll_after_ms?: number;
     failure?: string;
   }
-  const cardOf = (n: number) =>
+  const cardOf = (n: number, locale = 'en') =>
     ({
       id: `card_${n}`,
       question_id: `question_${n}`,
       question_version: 1,
       kind: 'question',
       steps: [],
+      locale,
     }) as never as Card;
 
   test.each<{ name: string; steps: CardStep[] }>(contract('cards'))('$name', async ({ steps }) => {
     let step: CardStep = { do: 'logout' };
     const wire = createNetwork(() => {
-      const { status, etag, cards = [], poll_after_s = 60 } = step.reply ?? { status: 500 };
-      return { status, headers: etag ? { ETag: etag } : {}, body: { data: cards.map(cardOf), poll_after_s } };
+      const { status, etag, cards = [], locales, poll_after_s = 60 } = step.reply ?? { status: 500 };
+      const data = cards.map((n, at) => cardOf(n, locales?.[at]));
+      return { status, headers: etag ? { ETag: etag } : {}, body: { data, poll_after_s } };
     });
     let identity = '';
     const provider = () => ({ access_token: tokenFor(identity, 3600) });
@@ -177,7 +180,7 @@ describe('cards.json', () => {
       }
       const listed = client.listCards(each.query);
       if (each.failure) await expect(listed).rejects.toMatchObject({ kind: each.failure });
-      else expect(await listed).toEqual(each.expect?.map(cardOf));
+      else expect(await listed).toEqual(each.expect?.map((n, at) => cardOf(n, each.expect_locales?.[at])));
       if (each.poll_after_ms) expect(client.pollAfterMs()).toBe(each.poll_after_ms);
       const sent = wire.sent.at(-1);
       expect(Object.fromEntries(sent?.url.searchParams ?? [])).toEqual(each.sent?.query);

@@ -32,17 +32,22 @@ final class CardTests: XCTestCase {
 
   private func check(_ step: Value, _ name: String, _ stage: Stage, _ client: ParleyClient) async throws {
     let reply = step["reply"]!
-    let cards = (reply["cards"]?.list ?? []).map { cardJSON($0.int!) }.joined(separator: ",")
+    let locales = reply["locales"]?.list.map { $0.text! }
+    let cards = (reply["cards"]?.list ?? []).enumerated()
+      .map { cardJSON($1.int!, locale: locales?[$0] ?? "en") }.joined(separator: ",")
     let headers = reply["etag"].map { ["ETag": $0.text!] } ?? [:]
     await stage.serve([
       Cue(
         status: reply["status"]!.int, headers: headers,
         body: #"{"data": [\#(cards)], "poll_after_s": \#(reply["poll_after_s"]?.int ?? 60)}"#)
     ])
-    var ids: [String] = []
-    let came = await outcome { ids = try await client.listCards(cardQuery(step["query"])).map(\.id) }
+    var listed: [Card] = []
+    let came = await outcome { listed = try await client.listCards(cardQuery(step["query"])) }
     XCTAssertEqual(came.name, step["failure"]?.text ?? "success", name)
-    XCTAssertEqual(ids, (step["expect"]?.list ?? []).map { "card_\($0.int!)" }, name)
+    XCTAssertEqual(listed.map(\.id), (step["expect"]?.list ?? []).map { "card_\($0.int!)" }, name)
+    if let wanted = step["expect_locales"] {
+      XCTAssertEqual(listed.map(\.locale), wanted.list.map { $0.text! }, name)
+    }
     if let wait = step["poll_after_ms"]?.number { XCTAssertEqual(client.pollAfter * 1000, wait, name) }
     let sent = await stage.sent[0]
     let query = (URLComponents(string: sent.url)?.queryItems ?? []).map { ($0.name, Value.text($0.value ?? "")) }

@@ -127,7 +127,7 @@ actor OutboxPlay {
 
   private func fetchCards(_ step: Value) async throws {
     let numbers = step["cards"]!.list.map { $0.int! }
-    let list = numbers.map(cardJSON).joined(separator: ",")
+    let list = numbers.map { cardJSON($0) }.joined(separator: ",")
     await stage.serve([Cue(status: 200, body: #"{"data": [\#(list)], "poll_after_s": 60}"#)])
     for (number, card) in zip(numbers, try await client.listCards()) { cards[number] = card }
   }

@@ -54,9 +54,9 @@ func logOut(_ client: ParleyClient) async throws {
 }
 
 /// Card n of `cards.json`.
-func cardJSON(_ number: Int) -> String {
+func cardJSON(_ number: Int, locale: String = "en") -> String {
   """
   {"id": "card_\(number)", "question_id": "question_\(number)", "question_version": 1, "kind": "question", "steps": [],
-   "locale": "en", "priority": 50, "expires_at": null, "reply": null}
+   "locale": "\(locale)", "priority": 50, "expires_at": null, "reply": null}
   """
 }
