@@ -10,7 +10,7 @@ export const identityPath = (identity: string, verified: boolean): string =>
 /** Links to the page of an identity. */
 export const IdentityLink = ({ identity, verified }: { identity: string; verified: boolean }) => (
   <span className="row">
-    <Link href={identityPath(identity, verified)} className="wrap-anywhere">
+    <Link href={identityPath(identity, verified)} className="wrap-anywhere" dir="auto">
       {identity}
     </Link>
     {!verified && <Badge plain>{t('unverified')}</Badge>}

@@ -11,7 +11,7 @@ export function useQuestion(id: string): Schemas['Question'] | undefined {
 
 /** Links to the results of a question. */
 export const QuestionLink = ({ id }: { id: string }) => (
-  <Link href={pathTo('questionResults', { id })} className="wrap-anywhere">
+  <Link href={pathTo('questionResults', { id })} className="wrap-anywhere" dir="auto">
     {useQuestion(id)?.name ?? t('Question')}
   </Link>
 );

@@ -27,6 +27,7 @@ const Name = ({ question }: { question: QuestionWithResults }) => (
     <Link
       href={pathTo(question.status === 'draft' ? 'question' : 'questionResults', { id: question.id })}
       className={styles.name}
+      dir="auto"
     >
       {question.name}
     </Link>

@@ -77,3 +77,9 @@ test('texts of a language that both versions have are named one by one', () => {
     },
   ]);
 });
+
+test('a title that reverses the text after it is isolated in the sentence', () => {
+  const before = withSteps({ ...RATING, title: '\u202eWhy?', config: { scale: 5 } });
+  const after = withSteps({ ...RATING, title: '\u202eWhy?', required: false, config: { scale: 5 } });
+  expect(shown(before, after)).toEqual([{ label: 'Step “\u2068\u202eWhy?\u2069” is now optional' }]);
+});

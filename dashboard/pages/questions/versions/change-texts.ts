@@ -10,9 +10,14 @@ export const readableText = (text: string): string =>
     t('[{attribute}, or “{fallback}”]', { attribute, fallback: fallback.trim() }),
   );
 
-/** Returns a text as a name in a sentence: each recall as the text for users without the attribute. */
-export const shortText = (text: string): string =>
-  text.replaceAll(RECALL, (_, __, fallback: string) => fallback.trim());
+/** Letters written from right to left, and characters that change the order of the text after them. */
+const CHANGES_ORDER = /[\p{Script=Arabic}\p{Script=Hebrew}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** Returns a text as a name in a sentence, whose order it does not change: recalls as the text for users without the attribute. */
+export function shortText(text: string): string {
+  const short = text.replaceAll(RECALL, (_, __, fallback: string) => fallback.trim());
+  return CHANGES_ORDER.test(short) ? `\u2068${short}\u2069` : short;
+}
 
 const recalledIn = (text: unknown): Set<string> =>
   new Set(typeof text === 'string' ? [...text.matchAll(RECALL)].map(([, name = '']) => name) : []);
