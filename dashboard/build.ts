@@ -1,13 +1,14 @@
 /**
  * Builds the dashboard: `npm run build`. `start` and `serve` run this when the sources have changed.
  *
- * The output replaces the previous build by a rename, so that no process serves an incomplete build.
+ * The output replaces the previous build by a rename, so that no process serves an incomplete build. Of several builds of the same
+ * sources at the same time only the first is kept: replacing it would remove files that a page is loading.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { hashSources, PAGES_DIR, STAMP_FILE } from '../src/platform/pages-build.ts';
+import { builtHash, hashSources, PAGES_DIR, STAMP_FILE } from '../src/platform/pages-build.ts';
 import { SERVED_PATHS } from './paths.ts';
 import { viteConfig } from './vite.config.ts';
 
@@ -28,14 +29,17 @@ function compress(folder: string): void {
 process.env.NODE_ENV = 'production';
 
 const fresh = `${PAGES_DIR}.${process.pid}`;
+const replaced = `${fresh}.old`;
 const hash = hashSources(); // before the build: changes made during it trigger the next one
 try {
   await build(viteConfig(fresh));
   compress(fresh);
   writeFileSync(join(fresh, 'paths.json'), JSON.stringify(SERVED_PATHS));
   writeFileSync(join(fresh, STAMP_FILE), hash);
-  rmSync(PAGES_DIR, { recursive: true, force: true });
-  renameSync(fresh, PAGES_DIR);
+  if (builtHash() !== hash) {
+    if (existsSync(PAGES_DIR)) renameSync(PAGES_DIR, replaced);
+    renameSync(fresh, PAGES_DIR);
+  }
 } finally {
-  rmSync(fresh, { recursive: true, force: true });
+  for (const folder of [fresh, replaced]) rmSync(folder, { recursive: true, force: true });
 }

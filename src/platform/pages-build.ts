@@ -17,7 +17,7 @@ export const STAMP_FILE = 'sources.sha256';
 /** The card view of the JavaScript client, which the preview of a question shows. */
 const CLIENT_DIR = join(ROOT, 'clients/javascript/src');
 
-const isSource = (path: string): boolean => !/^dashboard\/built(\.\d+)?(\/|$)/.test(path);
+const isSource = (path: string): boolean => !/^dashboard\/built(\.\d+(\.old)?)?(\/|$)/.test(path);
 
 /** Returns the paths of all files below a folder, relative to the root. */
 const filesIn = (folder: string): string[] =>
