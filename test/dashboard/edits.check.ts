@@ -70,11 +70,15 @@ describe.runIf(hasBrowser())('edits of a question', { timeout: 240_000 }, () => 
     expect(await question().inputValue()).toBe('Left alone');
   });
 
+  /** Waits until the browser keeps an edit, which it does after a pause. */
+  const isStored = (text: string) =>
+    page.waitForFunction(value => Object.values(localStorage).some(kept => kept.includes(JSON.stringify(value))), text);
+
   test('survive a reload and the end of the session, until they are discarded', async () => {
     const { id } = await create('Before');
     await open(pathTo('question', { id }));
     await question().fill('Edited');
-    await page.waitForTimeout(500); // the edit is stored after a pause
+    await isStored('Edited');
     await page.reload();
     await waitFor(async () => (await question().inputValue()) === 'Edited');
     await page.getByText('were restored', { exact: false }).waitFor();
@@ -101,7 +105,7 @@ describe.runIf(hasBrowser())('edits of a question', { timeout: 240_000 }, () => 
   test('a saved draft is not offered again', async () => {
     await open(pathTo('newQuestion'));
     await question().fill('A new one');
-    await page.waitForTimeout(500);
+    await isStored('A new one');
     await press('Save draft');
     await page.getByRole('heading', { level: 1, name: 'A new one' }).waitFor();
     await page.getByText('All changes are saved').waitFor();

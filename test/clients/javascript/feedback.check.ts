@@ -272,10 +272,12 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await heading(page, NPS.title).waitFor();
     await page.waitForTimeout(1500); // below the fold
     expect(await recorded(page)).toEqual([]);
-    await page.evaluate(() => document.querySelector('parley-feedback')?.scrollIntoView());
-    await page.waitForTimeout(400);
-    await page.evaluate(() => scrollTo(0, 0)); // not long enough
-    await page.waitForTimeout(1200);
+    await page.evaluate(async () => {
+      document.querySelector('parley-feedback')?.scrollIntoView();
+      await new Promise(done => setTimeout(done, 300)); // in the page: on a busy machine, a second call could come too late
+      scrollTo(0, 0);
+    });
+    await page.waitForTimeout(1500);
     expect(await recorded(page)).toEqual([]);
     await page.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
