@@ -251,7 +251,10 @@ describe('a running service', () => {
     await call('whoAmI', {}, { as: token });
     for (const probe of ['readLiveness', 'readReadiness', 'readOpenApi']) await call(probe);
     const question = await useQuestions();
-    await by('issueTestToken', (await makeMember(api, tenant, 'admin')).headers, { id: question });
+    const { headers } = await makeMember(api, tenant, 'admin');
+    await by('issueTestToken', headers, { id: question });
+    await by('estimateReach', headers, { id: question }, { body: {} });
+    await by('readCardDecisions', headers, { identity: 'user|42' });
     await useAnswers(token);
     await useConversations(token);
     await useIdentities();

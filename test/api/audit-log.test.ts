@@ -10,7 +10,7 @@ import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../sup
 
 /**
  * Team writes without an audit entry: answers, conversations and messages record their own author and time, a read
- * horizon is not an action, and inspecting a token changes no data.
+ * horizon is not an action, and inspecting a token or estimating a reach changes no data.
  */
 const NOT_AUDITED = [
   'recordAnswers',
@@ -18,6 +18,7 @@ const NOT_AUDITED = [
   'createMessage',
   'markConversationRead',
   'inspectToken',
+  'estimateReach',
   'issueTestToken',
 ];
 /** Actions before the caller is authenticated; their handlers write the entry. */

@@ -350,10 +350,32 @@ function userExamples(): Record<string, unknown> {
   };
 }
 
+/** Decisions on the cards of a user, and of many. */
+const decisionExamples = (): Record<string, unknown> => ({
+  CardDecisions: {
+    identity: 'user|42',
+    verified: true,
+    data: [
+      {
+        question_id: idOf('question'),
+        name: 'NPS',
+        shown: false,
+        gates: [
+          { gate: 'status', passed: true, passes_at: null },
+          { gate: 'cooldown', passed: false, passes_at: LATER },
+        ],
+      },
+    ],
+  },
+  ReachRequest: { sampling_percent: 20 },
+  Reach: { judged: 5000, reached: 612, withheld: { frequency: 1204, sampling: 3184 } },
+});
+
 /** Returns an example of each request and reply, by component. Further ones of a component are named `component.variant`. */
 export const examples = (): Record<string, unknown> => ({
   ...questionExamples(),
   ...answerExamples(),
   ...userExamples(),
+  ...decisionExamples(),
   ...teamExamples(idOf, AT),
 });

@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts.ts';
 import { answerRoutes } from './answers.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { auditLogRoutes } from './audit-log.ts';
+import { cardDecisionRoutes } from './card-decisions.ts';
 import { cardRoutes } from './cards.ts';
 import { conversationChangeRoutes } from './conversation-changes.ts';
 import { conversationRoutes } from './conversations.ts';
@@ -30,6 +31,7 @@ export const OPERATIONS: Operation[] = [
   ...questionRoutes,
   ...resultRoutes,
   ...identityRoutes,
+  ...cardDecisionRoutes,
   ...ingestionRoutes,
   ...sessionRoutes,
   ...accountRoutes,

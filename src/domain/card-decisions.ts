@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { AudienceInput } from './audiences.ts';
+import { SamplingPercent } from './card-rules.ts';
+import { GATES, type GateVerdict } from './decisions.ts';
+import { int32 } from './documented.ts';
+import { typeIdOut } from './ids.ts';
+import { TimestampOut } from './text.ts';
+
+const GateName = z.enum(GATES).meta({ description: 'In the order in which they are evaluated' });
+
+const GateDecision = z
+  .object({
+    gate: GateName,
+    passed: z.boolean(),
+    passes_at: TimestampOut.nullable().meta({
+      description: 'When time alone lets it pass; null if it passes now, or if time does not change it',
+    }),
+  })
+  .meta({ id: 'GateDecision' });
+
+const CardDecision = z
+  .object({
+    question_id: typeIdOut('question'),
+    name: z.string(),
+    shown: z.boolean().meta({ description: 'Whether all gates pass. A card with a trigger then waits for its event' }),
+    gates: z.array(GateDecision),
+  })
+  .meta({ id: 'CardDecision' });
+
+/** Which questions a person sees, and why not the others. */
+export const CardDecisions = z
+  .object({ identity: z.string(), verified: z.boolean(), data: z.array(CardDecision) })
+  .meta({ id: 'CardDecisions' });
+
+/** Maximum number of people whose cards an estimate decides. */
+export const MAX_JUDGED = 5000;
+
+export const ReachRequest = z
+  .strictObject({ audience: AudienceInput.nullable(), sampling_percent: SamplingPercent })
+  .partial()
+  .meta({ id: 'ReachRequest', description: 'Rules to evaluate instead of those of the question' });
+
+/** The number of people whom a question would reach now. */
+export const Reach = z
+  .object({
+    judged: int32().meta({ description: 'Number of people evaluated' }),
+    reached: int32(),
+    withheld: z
+      .record(z.string(), int32())
+      .meta({ description: 'Number of other people by the first gate that fails' }),
+  })
+  .meta({ id: 'Reach' });
+
+/** Returns a verdict as the API shows it. */
+export const presentVerdict = ({ gate, passed, changesAt }: GateVerdict) => ({
+  gate,
+  passed,
+  passes_at: passed || changesAt === null ? null : new Date(changesAt),
+});

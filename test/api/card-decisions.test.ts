@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { makeMember } from '../support/person.ts';
+import { expectProblem } from '../support/questions.ts';
+
+const api = await createApi();
+const worker = await createWorker(api);
+afterAll(async () => {
+  await worker.close();
+  await api[Symbol.asyncDispose]();
+});
+
+async function makeScene() {
+  const tenant = await makeTenant(api);
+  const { headers } = await makeMember(api, tenant, 'owner');
+  const ask = (method: string, path: string, body?: object) =>
+    api.request(method, path, {
+      headers: { ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      body,
+    });
+  return { tenant, ask };
+}
+
+const pro = { all: [{ attribute: 'plan', op: 'eq', value: 'pro' }] };
+const put = (tenant: TestTenant, identity: string, attributes: object) =>
+  api.request('PUT', `/v1/identities/${identity}`, { as: tenant.key.apiKey, body: { attributes } });
+
+describe('card decisions', () => {
+  test('agree with the card list, and name each gate with its time', async () => {
+    const { tenant, ask } = await makeScene();
+    const end_at = new Date(Date.now() + 86_400_000);
+    const start_at = new Date(Date.now() + 3_600_000).toISOString();
+    await publishQuestion(api, tenant, { title: 'pro', audience: pro, priority: 5 });
+    await publishQuestion(api, tenant, { title: 'first', schedule: { end_at }, priority: 4 });
+    await publishQuestion(api, tenant, { title: 'second', priority: 3 });
+    await publishQuestion(api, tenant, {
+      title: 'later',
+      schedule: { start_at },
+      frequency: { ignore_cooldown: true },
+    });
+    const { body, status } = await ask('GET', '/v1/identities/ada/card-decisions');
+    expect(status).toBe(200);
+    const failing = (body.data as { name: string; shown: boolean; gates: { gate: string; passed: boolean }[] }[]).map(
+      ({ name, shown, gates }) => [name, shown, ...gates.filter(({ passed }) => !passed)],
+    );
+    expect(failing).toEqual([
+      ['pro', false, { gate: 'audience', passed: false, passes_at: null }],
+      ['first', true],
+      ['second', false, { gate: 'cooldown', passed: false, passes_at: null }],
+      ['later', false, { gate: 'schedule', passed: false, passes_at: start_at }],
+    ]);
+    const cards = await api.request('GET', '/v1/cards', { as: await tenant.sign('ada') });
+    expect(cards.body.data.map((card: { question_id: string }) => card.question_id)).toEqual(
+      body.data
+        .filter(({ shown }: { shown: boolean }) => shown)
+        .map((each: { question_id: string }) => each.question_id),
+    );
+    const claimed = await ask('GET', '/v1/identities/ada/card-decisions?verified=false');
+    expect(claimed.body.data.every(({ shown }: { shown: boolean }) => !shown)).toBe(true);
+  });
+
+  test('do not exist for other tenants', async () => {
+    const [{ tenant }, other] = [await makeScene(), await makeScene()];
+    await publishQuestion(api, tenant);
+    expect((await other.ask('GET', '/v1/identities/ada/card-decisions')).body.data).toEqual([]);
+  });
+});
+
+describe('the reach of a question', () => {
+  test('counts the people who were shown a card by the first gate that fails', async () => {
+    const { tenant, ask } = await makeScene();
+    const shown = await publishQuestion(api, tenant, { frequency: { ignore_cooldown: true } });
+    const draft = (await ask('POST', '/v1/questions', { type: 'nps', title: 'Draft' })).body;
+    const people = ['ada', 'grace', 'alan', 'edsger'];
+    const answers = people.map(identity => anAnswer({ identity, question_id: shown.id }));
+    await api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body: { answers } });
+    await put(tenant, 'ada', { plan: 'pro' });
+    const reach = (body: object = {}, id = draft.id) => ask('POST', `/v1/questions/${id}/reach`, body);
+    await waitFor(async () => (await reach()).body.judged === people.length);
+    expect((await reach()).body).toEqual({ judged: 4, reached: 4, withheld: {} });
+    expect((await reach({ audience: pro })).body).toEqual({ judged: 4, reached: 1, withheld: { audience: 3 } });
+    expect((await reach({}, shown.id)).body).toEqual({ judged: 4, reached: 0, withheld: { frequency: 4 } });
+    const { body } = await reach({ sampling_percent: 0.01 });
+    expect(body.reached + (body.withheld.sampling ?? 0)).toBe(4);
+  });
+
+  test('refuses rules that are not valid, and questions of other tenants', async () => {
+    const [{ tenant }, other] = [await makeScene(), await makeScene()];
+    const { id } = await publishQuestion(api, tenant);
+    expectProblem(await other.ask('POST', `/v1/questions/${id}/reach`, {}), 404, 'resource-not-found');
+    const own = await publishQuestion(api, other.tenant);
+    expectProblem(await other.ask('POST', `/v1/questions/${own.id}/reach`, { audience: {} }), 422, 'validation-failed');
+  });
+});
