@@ -91,6 +91,7 @@ const WALKS: Record<string, () => Promise<Walk[]> | Walk[]> = {
       { ...list, request: { as: await tenant.sign('ada') }, isUnique: true },
     ];
   },
+  listMacros: () => [{ path: '/v1/macros', request: team(), sortedBy: row => row.created_at }],
   listQuestions: () => {
     const list = { request: team(), sortedBy: (row: Row) => row.created_at, descending: true };
     return [
@@ -201,6 +202,8 @@ async function makeConversations(): Promise<void> {
   const messages = `/v1/conversations/${conversationId}/messages`;
   for (const note of ['1a', '1b', '1c']) await post(messages, { kind: 'note', body: note }, team());
   for (const reply of ['2', '3', '4', '5']) await post(messages, { body: reply });
+  for (const place of places) await post('/v1/macros', { name: `Macro ${place}`, body: 'Hello' }, team());
+  await setTimes('macros', ['created_at']);
   await setTimes('conversations', ['created_at', 'last_activity_at', 'updated_at', 'team_updated_at']);
 }
 

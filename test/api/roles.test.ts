@@ -67,6 +67,7 @@ describe('the table of rights', () => {
       matrix
         .filter(one => one.role === role && one.allowed && one.operation.method !== 'get')
         .map(({ id }) => id)
+        .filter(id => id !== 'estimateReach') // reads: the audience is too large for a query
         .toSorted();
     expect(writesOf('analyst')).toEqual([]);
     expect(writesOf('agent')).toEqual([

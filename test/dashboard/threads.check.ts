@@ -112,8 +112,9 @@ describe.runIf(hasBrowser())(
       expect(all.filter(path => path.startsWith('POST'))).toHaveLength(50);
       console.log(`50 replies: ${all.length} requests in ${((Date.now() - before) / 1000).toFixed(1)} s`);
       expect(all.length).toBeLessThanOrEqual(150);
-      const { data } = await asPerson(page, 'GET', `/v1/conversations/${id}/messages?order=desc&limit=51`);
-      expect(data.map(({ body }: { body: string }) => body)).toEqual(
+      const { data } = await asPerson(page, 'GET', `/v1/conversations/${id}/messages?order=desc&limit=60`);
+      const replies = data.filter(({ kind }: { kind: string }) => kind === 'reply'); // the first one is also an event
+      expect(replies.slice(0, 51).map(({ body }: { body: string }) => body)).toEqual(
         Array.from({ length: 51 }, (_, index) => `Reply ${50 - index}`),
       );
     });

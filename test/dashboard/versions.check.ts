@@ -113,7 +113,7 @@ describe.runIf(hasBrowser())('the versions of a question', { timeout: 90_000 }, 
         "Schritt „Why not your plan?“ · Bedingung geändert | vorher: „How likely?“ ist höchstens 6 | nachher: Immer",
         "Schritt „Why not your plan?“ ist jetzt optional",
         "Schritte umsortiert | vorher: Why not your plan? → May we write to you? | nachher: May we write to you? → Why not your plan?",
-        "Dankestext · Titel geändert | vorher: Thank you! | nachher: Thanks a lot!",
+        "Dank · Titel geändert | vorher: Thank you! | nachher: Thanks a lot!",
         "Deutsch hinzugefügt | nachher: 7 Texte · Wie wahrscheinlich?",
       ]
     `);
