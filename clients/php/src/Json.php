@@ -8,7 +8,10 @@ namespace Parley;
 final class Json
 {
     /** Members that are objects: PHP would encode an empty array as `[]` instead of `{}`. */
-    public const OBJECTS = ['attributes', 'change', 'changes', 'config', 'frequency', 'labels', 'metadata', 'translations', 'values'];
+    public const OBJECTS = [
+        'after', 'answered', 'app_version', 'attributes', 'change', 'changes', 'config', 'frequency', 'labels', 'locale', 'metadata',
+        'platform', 'schedule', 'translations', 'values', 'was',
+    ];
 
     /**
      * @param array<mixed> $body

@@ -369,7 +369,6 @@ class NewMessage(TypedDict):
     """Write although somebody has written since."""
 
 
-
 class MessagePatch(TypedDict):
     """New text of a message."""
 
