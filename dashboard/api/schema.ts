@@ -66,8 +66,7 @@ export interface Schemas {
   AudienceInput: { all?: Schemas["AudienceNodeInput"][]; any?: Schemas["AudienceNodeInput"][]; none?: Schemas["AudienceNodeInput"][] };
   AudienceNodeInput: { attribute?: Schemas["AttributeName"]; op?: "eq" | "ne" | "in" | "not_in" | "lt" | "lte" | "gt" | "gte" | "contains" | "starts_with" | "ends_with" | "before" | "after" | "older_than_days" | "newer_than_days" | "set" | "not_set"; value?: Schemas["ComparedValueInput"]; platform?: Schemas["PlatformConditionInput"]; app_version?: Schemas["AppVersionConditionInput"]; locale?: Schemas["LocaleConditionInput"]; verified?: boolean; answered?: Schemas["AnsweredConditionInput"]; all?: Schemas["AudienceInnerNodeInput"][]; any?: Schemas["AudienceInnerNodeInput"][]; none?: Schemas["AudienceInnerNodeInput"][] };
   AttributeName: string;
-  ComparedValueInput: string | number | boolean | Schemas["ComparedItemInput"][];
-  ComparedItemInput: string | number | boolean;
+  ComparedValueInput: string | number | boolean | string[] | number[] | boolean[];
   PlatformConditionInput: { op: "eq" | "ne" | "in" | "not_in" | "contains" | "starts_with" | "ends_with" | "set" | "not_set"; value?: Schemas["ComparedValueInput"] };
   AppVersionConditionInput: { op: "eq" | "ne" | "in" | "not_in" | "lt" | "lte" | "gt" | "gte" | "set" | "not_set"; value?: Schemas["ComparedValueInput"] };
   LocaleConditionInput: { op: "eq" | "ne" | "in" | "not_in" | "set" | "not_set"; value?: Schemas["ComparedValueInput"] };

@@ -27,15 +27,16 @@ export type ValueOperator = (typeof VALUE_OPERATORS)[number];
 /** Maximum number of values in the list of `in` and `not_in`. */
 export const MAX_LISTED_VALUES = 100;
 
-const Scalar = z.union([text(256), PreciseNumber, z.boolean()]).meta({ id: 'ComparedItemInput' });
+/** A list of values of one type. */
+const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(MAX_LISTED_VALUES);
 
 /** A value with which an audience or a trigger compares. */
 export const ComparedValue = z
-  .union([text(256), PreciseNumber, z.boolean(), z.array(Scalar).min(1).max(MAX_LISTED_VALUES)])
+  .union([text(256), PreciseNumber, z.boolean(), listOf(text(256)), listOf(PreciseNumber), listOf(z.boolean())])
   .meta({
     id: 'ComparedValueInput',
     description:
-      'A string, number or boolean; a list for `in` and `not_in`; a number of days for `older_than_days` and `newer_than_days`; absent for `set` and `not_set`',
+      'A string, number or boolean; a list of one type for `in` and `not_in`; a number of days for `older_than_days` and `newer_than_days`; absent for `set` and `not_set`',
   });
 export type ComparedValue = z.output<typeof ComparedValue>;
 

@@ -103,9 +103,11 @@ const quoted = (value: unknown): string =>
 const optionsOf = (issue: IssueOf<'invalid_union'>): string[] =>
   'options' in issue ? (issue.options ?? []).map(quoted) : [];
 
-/** Joins alternatives: `a, b or c`. */
-const listed = (parts: readonly string[]): string =>
-  parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)}`;
+/** Joins alternatives, each once: `a, b or c`. */
+function listed(alternatives: readonly string[]): string {
+  const parts = [...new Set(alternatives)];
+  return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)}`;
+}
 
 /** JSON types in sentences, with an example of those that callers confuse. */
 const TYPES: Record<string, string> = {

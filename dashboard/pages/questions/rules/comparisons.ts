@@ -78,7 +78,7 @@ export function comparisonOf({ type, op, text }: ComparisonValues): { op: Compar
   if (!hasValue(op) || text.trim() === '') return { op };
   const texts = hasList(op) ? text.split(',').map(each => each.trim()) : [text.trim()];
   const values = texts.filter(Boolean).map(each => scalarOf(countsDays(op) ? 'number' : type, each));
-  return { op, value: hasList(op) ? values : (values[0] as Value) };
+  return { op, value: (hasList(op) ? values : values[0]) as Value }; // the API refuses a list with a text that is no number
 }
 
 function typeOfStored(op: string, value: unknown): ValueType {
