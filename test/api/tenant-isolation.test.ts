@@ -10,9 +10,9 @@ import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
 /**
  * Operations without a 404, each with its own tests: one replies with the same 401 to every fault of the tenant in its
- * path; the other creates an identity that does not exist yet.
+ * path; the others create an identity that does not exist yet, and explain which of the tenant's own cards any identity would see.
  */
-const ELSEWHERE = ['issuePublicToken', 'putIdentity'];
+const ELSEWHERE = ['issuePublicToken', 'putIdentity', 'readCardDecisions'];
 
 /** A body with which each operation would succeed on the caller's own object. */
 const BODIES: Record<string, unknown> = {
@@ -28,6 +28,7 @@ const BODIES: Record<string, unknown> = {
   rotateApiKey: { overlap_hours: 0 },
   patchMember: { role: 'analyst' },
   patchIdentity: { locale: 'tlh' },
+  estimateReach: {},
 };
 
 const IDENTITY = 'user|42';
@@ -38,7 +39,7 @@ const isOfObject = ({ path, credentials, id }: Operation): boolean =>
 const OF_OBJECTS = OPERATIONS.filter(isOfObject);
 
 /** The collection in a path, or `messages` for one of its messages. */
-const collectionOf = ({ path }: Operation): string => path.split('/').at(path.split('/').indexOf('{id}') - 1) as string;
+const collectionOf = ({ path }: Operation): string => path.slice(0, path.indexOf('/{')).split('/').at(-1) as string;
 
 /** Objects of one tenant, one of each kind in a path. */
 interface Objects {
