@@ -14,7 +14,7 @@ const LATEST = '2099-02-01T00:00:00.000Z';
 const RULES = {
   audience: {
     any: [
-      { attribute: 'plan', op: 'in', value: ['pro', 5, true] },
+      { attribute: 'plan', op: 'in', value: ['pro', 'team'] },
       { none: [{ locale: { op: 'eq', value: 'de' } }, { verified: false }] },
     ],
   },
