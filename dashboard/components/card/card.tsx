@@ -57,14 +57,25 @@ export function Card({ label, source, language, isPlain, onCard, onEnd, onError 
   );
 }
 
-/** A card on the screen of a phone, which can be answered any number of times. */
-export function PhoneCard({ source, language, ...rest }: Omit<CardProps, 'onCard' | 'onEnd'>) {
+/** Lets a card be answered any number of times: `again` is the button that shows it once more after `end`. */
+export function useRounds(source: CardSource) {
   const [round, setRound] = useState(0);
   const [ended, setEnded] = useState<CardSource>();
-  const again = () => {
+  const restart = () => {
     setEnded(undefined);
     setRound(round + 1);
   };
+  const again = ended === source && (
+    <Button small look="quiet" onPress={restart}>
+      {t('Show the card again')}
+    </Button>
+  );
+  return { round, end: () => setEnded(source), again };
+}
+
+/** A card on the screen of a phone, which can be answered any number of times. */
+export function PhoneCard({ source, language, ...rest }: Omit<CardProps, 'onCard' | 'onEnd'>) {
+  const { round, end, again } = useRounds(source);
   return (
     <div className={styles.phone}>
       <span aria-hidden="true" className={styles.speaker} />
@@ -73,12 +84,8 @@ export function PhoneCard({ source, language, ...rest }: Omit<CardProps, 'onCard
         <span />
         <span />
       </div>
-      <Card key={`${language} ${round}`} source={source} language={language} onEnd={() => setEnded(source)} {...rest} />
-      {ended === source && (
-        <Button small look="quiet" onPress={again}>
-          {t('Show the card again')}
-        </Button>
-      )}
+      <Card key={`${language} ${round}`} source={source} language={language} onEnd={end} {...rest} />
+      {again}
     </div>
   );
 }

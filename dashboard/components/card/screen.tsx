@@ -1,8 +1,6 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Placement } from '../../../clients/javascript/src/types.ts';
-import { t } from '../../i18n.ts';
-import { Button } from '../button.tsx';
-import { Card } from './card.tsx';
+import { Card, useRounds } from './card.tsx';
 import type { CardSource } from './card-source.ts';
 import { withoutLandmark } from './fill.ts';
 import styles from './screen.module.css';
@@ -36,32 +34,18 @@ const App = () => (
  * place is imitated: a popover of the client would be above the whole dashboard.
  */
 export function Screen({ label, device, scheme, placement, source, language, caption }: ScreenProps) {
-  const [round, setRound] = useState(0);
-  const [ended, setEnded] = useState<CardSource>();
-  const again = () => {
-    setEnded(undefined);
-    setRound(round + 1);
-  };
+  const { round, end, again } = useRounds(source);
   return (
     <figure className={styles.figure}>
       <div className={`${styles.screen} ${styles[device]} ${styles[scheme]}`}>
         <App />
         <div className={styles.place} data-at={placement}>
-          <Card
-            key={`${language} ${round}`}
-            {...{ label, source, language }}
-            onCard={withoutLandmark}
-            onEnd={() => setEnded(source)}
-          />
+          <Card key={`${language} ${round}`} {...{ label, source, language }} onCard={withoutLandmark} onEnd={end} />
         </div>
       </div>
       <figcaption className="spread small quiet">
         {caption}
-        {ended === source && (
-          <Button small look="quiet" onPress={again}>
-            {t('Show the card again')}
-          </Button>
-        )}
+        {again}
       </figcaption>
     </figure>
   );

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { type FieldErrors, get } from 'react-hook-form';
 import editor from '../editor.module.css';
+import { useFaultFocus } from '../fault-focus.ts';
 import type { QuestionValues } from '../form.ts';
 
 interface SectionProps {
@@ -15,16 +16,12 @@ interface SectionProps {
 
 /** A part of the editor that is closed at first. It opens when one of its fields has an error, and focuses it. */
 export function Section({ title, summary, names, errors, children }: SectionProps) {
-  const body = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
+  const body = useFaultFocus(isOpen);
   const hasFault = names.some(name => get(errors, name) !== undefined);
   useEffect(() => {
     if (hasFault) setOpen(true);
   }, [hasFault]);
-  useEffect(() => {
-    const isFirst = !document.activeElement?.matches('[aria-invalid=true]');
-    if (isOpen && isFirst) body.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [isOpen]);
   return (
     <details className={editor.more} open={isOpen} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>

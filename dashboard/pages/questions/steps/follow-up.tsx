@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { get, type UseFormReturn } from 'react-hook-form';
 import { Button } from '../../../components/button.tsx';
 import { CheckInput, SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
@@ -6,6 +6,7 @@ import { Icon } from '../../../components/icon.tsx';
 import { t } from '../../../i18n.ts';
 import { questionTypes, typeName } from '../../../words.ts';
 import { ConfigFields } from '../config.tsx';
+import { useFaultFocus } from '../fault-focus.ts';
 import type { QuestionValues } from '../form.ts';
 import type { ComparedStep } from './conditions.ts';
 import { ShowIf } from './show-if.tsx';
@@ -102,17 +103,13 @@ function StepFields({ form, index, isFixed, steps }: Omit<FollowUpProps, 'isLast
 
 /** Opens a step when it has errors, and then focuses the first of them. */
 function useOpen(form: UseFormReturn<QuestionValues>, index: number) {
-  const body = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(() => form.getValues(`follow_ups.${index}.title`) === '');
+  const body = useFaultFocus(isOpen);
   const errors = get(form.formState.errors, `follow_ups.${index}`);
   const hidesErrors = Boolean(errors) && !isOpen;
   useEffect(() => {
     if (hidesErrors) setOpen(true);
   }, [hidesErrors]);
-  useEffect(() => {
-    const isFirst = !document.activeElement?.matches('[aria-invalid=true]');
-    if (isOpen && isFirst) body.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [isOpen]);
   return { body, isOpen, toggle: () => setOpen(!isOpen) };
 }
 
