@@ -6,7 +6,7 @@ import { parseTypeId, toTypeId } from './ids.ts';
 import { ComparedValue, ComparedValueOut, faultOfOperand, VALUE_OPERATORS, type ValueOperator } from './operators.ts';
 import { parseVersion } from './semver.ts';
 import { OPERATORS, type Operand, type Operator } from './steps.ts';
-import { text } from './text.ts';
+import { listOf, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** Maximum number of conditions in an audience. */
@@ -138,10 +138,11 @@ const QuestionName = z
   });
 const EXAMPLE_QUESTION = toTypeId('question', '01936d5e-8f00-7000-8000-000000000001');
 
-const listOf = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(31);
+/** Most values of a list: all options of a question, and `other`. */
+const MAX_VALUES = 31;
 
 const AnsweredValue = z
-  .union([z.number(), z.boolean(), text(64), listOf(z.number()), listOf(text(64))])
+  .union([z.number(), z.boolean(), text(64), listOf(z.number(), MAX_VALUES), listOf(text(64), MAX_VALUES)])
   .meta({ id: 'AnsweredValueInput' });
 
 const Answered = z

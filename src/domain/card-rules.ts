@@ -197,7 +197,8 @@ export function patchRules(rules: CardRules, patch: RulesPatch, now: Date): void
   refuseRules(rules, patch, now);
 }
 
-const defined = <Values extends object>(values: Values): Values =>
+/** Returns the fields that a request has. */
+export const defined = <Values extends object>(values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
 /** Throws 422 for rules that do not fit together. `sent` are those of the request, to which the pointers refer. */

@@ -220,9 +220,12 @@ export function* decide(rule: Rule, person: Person, cooldown: Cooldown, now: num
   yield judgeCooldown(rule, cooldown);
 }
 
-/** Records that a question is shown: of those under the cooldown without a trigger, only the first is. */
-function takePlace({ frequency, hasTrigger }: Rule, cooldown: Cooldown): void {
-  if (!frequency.ignore_cooldown && !hasTrigger) cooldown.isTaken = true;
+/** Whether a question is under the cooldown and has no trigger: of these only the first is shown. */
+const needsPlace = ({ frequency, hasTrigger }: Rule): boolean => !frequency.ignore_cooldown && !hasTrigger;
+
+/** Records that a question is shown. */
+function takePlace(rule: Rule, cooldown: Cooldown): void {
+  if (needsPlace(rule)) cooldown.isTaken = true;
 }
 
 /** The questions of a person's cards. */
@@ -307,8 +310,7 @@ export function judgeReach(
   const selection: Selection = { positions: [], changesAt: Number.POSITIVE_INFINITY };
   const cooldown = startCooldown(person, terms, now);
   const failed = firstFailed(rule, person, cooldown, now, selection);
-  if (failed || rule.frequency.ignore_cooldown || rule.hasTrigger) return failed;
-  for (const other of rules.slice(0, position))
-    if (!firstFailed(other, person, cooldown, now, selection)) takePlace(other, cooldown);
-  return cooldown.isTaken ? 'cooldown' : undefined;
+  if (failed || !needsPlace(rule)) return failed;
+  const takesPlace = (other: Rule) => needsPlace(other) && !firstFailed(other, person, cooldown, now, selection);
+  return rules.slice(0, position).some(takesPlace) ? 'cooldown' : undefined;
 }

@@ -8,19 +8,22 @@ import {
   QuestionType,
 } from './question-types.ts';
 import { MAX_FOLLOW_UPS, OPERATORS, type ShowIf } from './steps.ts';
-import { PreciseNumber, text } from './text.ts';
+import { listOf, PreciseNumber, text } from './text.ts';
 
 export const StepKey = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "reason".')
   .meta({ id: 'StepKey', description: 'Name of the step in `values` of answers; cannot be `main`', example: 'reason' });
 
-const listOf = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(31);
+/** Most values of a list: all options of a question, and `other`. */
+const MAX_VALUES = 31;
 
-const ConditionValue = z.union([PreciseNumber, z.boolean(), text(64), listOf(PreciseNumber), listOf(text(64))]).meta({
-  id: 'ConditionValueInput',
-  description: 'A score, true or false, an option id or `other`; a list for `in` and `contains_…`',
-});
+const ConditionValue = z
+  .union([PreciseNumber, z.boolean(), text(64), listOf(PreciseNumber, MAX_VALUES), listOf(text(64), MAX_VALUES)])
+  .meta({
+    id: 'ConditionValueInput',
+    description: 'A score, true or false, an option id or `other`; a list for `in` and `contains_…`',
+  });
 
 const Condition = z
   .strictObject({

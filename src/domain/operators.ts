@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FieldCode } from './field-errors.ts';
-import { PreciseNumber, text } from './text.ts';
+import { listOf, PreciseNumber, text } from './text.ts';
 
 /** How an audience or a trigger compares a value. */
 export const VALUE_OPERATORS = [
@@ -27,12 +27,16 @@ export type ValueOperator = (typeof VALUE_OPERATORS)[number];
 /** Maximum number of values in the list of `in` and `not_in`. */
 export const MAX_LISTED_VALUES = 100;
 
-/** A list of values of one type. */
-const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(MAX_LISTED_VALUES);
-
 /** A value with which an audience or a trigger compares. */
 export const ComparedValue = z
-  .union([text(256), PreciseNumber, z.boolean(), listOf(text(256)), listOf(PreciseNumber), listOf(z.boolean())])
+  .union([
+    text(256),
+    PreciseNumber,
+    z.boolean(),
+    listOf(text(256), MAX_LISTED_VALUES),
+    listOf(PreciseNumber, MAX_LISTED_VALUES),
+    listOf(z.boolean(), MAX_LISTED_VALUES),
+  ])
   .meta({
     id: 'ComparedValueInput',
     description:

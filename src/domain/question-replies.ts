@@ -5,11 +5,12 @@ import type { QuestionContent, QuestionStatus } from './questions.ts';
 import { versionChanges } from './version-changes.ts';
 
 /** A stored question. */
-interface StoredQuestion extends QuestionContent, CardRules {
+export interface StoredQuestion extends QuestionContent, CardRules {
   id: string;
   name: string;
   status: QuestionStatus;
   version: number;
+  /** The language of its own texts. */
   locale: string;
   priority: number;
   placement: Placement | null;

@@ -123,5 +123,8 @@ export const Day = z.iso
   .refine(day => !day.startsWith('0000'), YEARS)
   .meta({ description: 'A day, `YYYY-MM-DD`', example: '2026-11-21' });
 
+/** A list of 1 to `most` items of one type. */
+export const listOf = <Item extends z.ZodType>(item: Item, most: number) => z.array(item).min(1).max(most);
+
 /** A time in replies. */
 export const TimestampOut = z.iso.datetime().meta({ description: 'RFC 3339, UTC, milliseconds' });

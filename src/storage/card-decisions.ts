@@ -1,7 +1,7 @@
 import type { CardRules } from '../domain/card-rules.ts';
 import type { CardRecord } from '../domain/cards.ts';
 import type { QuestionStatus } from '../domain/questions.ts';
-import type { CardHistory, CardProfile } from './cards.ts';
+import { type CardHistory, type CardProfile, NO_PROFILE } from './cards.ts';
 import type { TenantStorage } from './orm.ts';
 import { unnest } from './sql.ts';
 
@@ -49,8 +49,6 @@ export const listRecentPeople = (tenant: TenantStorage, most: number): Promise<R
      ) as people order by received_at desc limit $3`,
     [tenant.tenantId, VIEWS_READ * most, most],
   );
-
-const NO_PROFILE: CardProfile = { locale: null, platform: null, app_version: null, attributes: {} };
 
 /** Returns the records and profiles of some people, in their order, in one query. */
 export async function readCardHistories(

@@ -18,7 +18,8 @@ export interface CardHistory {
   profile: CardProfile;
 }
 
-const NO_PROFILE: CardProfile = { locale: null, platform: null, app_version: null, attributes: {} };
+/** The profile of an identity that has none. */
+export const NO_PROFILE: CardProfile = { locale: null, platform: null, app_version: null, attributes: {} };
 
 /** Returns the card records and the profile of one identity, in one query. */
 export async function readCardHistory(

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Placement } from '../domain/appearance.ts';
 import type { CardRules, Frequency } from '../domain/card-rules.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
+import type { StoredQuestion } from '../domain/question-replies.ts';
 import type { QuestionConfig, QuestionType } from '../domain/question-types.ts';
 import {
   MAX_LIVE_QUESTIONS,
@@ -21,20 +21,7 @@ import { likeContains } from './sql.ts';
 import { lockTenant } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface QuestionRow extends QuestionContent, CardRules {
-  id: string;
-  name: string;
-  status: QuestionStatus;
-  version: number;
-  /** The language of its own texts. */
-  locale: string;
-  priority: number;
-  placement: Placement | null;
-  created_at: Date;
-  updated_at: Date;
-  published_at: Date | null;
-  closed_at: Date | null;
-}
+export type QuestionRow = StoredQuestion;
 
 export interface QuestionVersionRow extends QuestionContent {
   question_id: string;

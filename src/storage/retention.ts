@@ -46,57 +46,55 @@ export const expireAnswers: Expire = (storage, tenantId, now) =>
 export const expireConversations: Expire = (storage, tenantId, now) =>
   count(storage, 'expire_conversations($1, $2, $3, $4)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now]);
 
+/** A kind of tombstone: its table and key, which of its rows are meant, and how long they are kept. */
+interface Tombstones {
+  table: string;
+  key: string;
+  where?: string;
+  days: number;
+}
+
+/** Deletes a batch of tombstones older than their `days`, and returns their number. */
+async function deleteBatch(
+  storage: Storage,
+  { table, key, where = 'true', days }: Tombstones,
+  now: Date,
+): Promise<number> {
+  const [row] = await storage.query<{ count: number }>(
+    `with forgotten as (
+       delete from ${table} where ${where} and (${key}) in (
+         select ${key} from ${table}
+         where ${where} and deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by deleted_at limit $3 for update skip locked
+       ) returning 1
+     )
+     select count(*)::int as count from forgotten`,
+    [now, days, TOMBSTONES_AT_ONCE],
+  );
+  return row?.count ?? 0;
+}
+
+const EXPIRED_ANSWERS = { table: 'deleted_answers', key: 'tenant_id, id', where: 'expired', days: TOMBSTONE_DAYS };
+
 /**
  * Deletes a batch of ids of answers that expired more than `TOMBSTONE_DAYS` ago, and returns their number.
  *
  * The ids of answers deleted by the team stay reserved permanently.
  */
-export async function deleteExpiredAnswerIds(storage: Storage, now: Date): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with forgotten as (
-       delete from deleted_answers where expired and (tenant_id, id) in (
-         select tenant_id, id from deleted_answers
-         where expired and deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by deleted_at limit $3 for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from forgotten`,
-    [now, TOMBSTONE_DAYS, TOMBSTONES_AT_ONCE],
-  );
-  return row?.count ?? 0;
-}
+export const deleteExpiredAnswerIds = (storage: Storage, now: Date): Promise<number> =>
+  deleteBatch(storage, EXPIRED_ANSWERS, now);
+
+const SHOWN_DELETIONS = { table: 'conversation_tombstones', key: 'tenant_id, id', days: DELETIONS_SHOWN_DAYS };
 
 /** Deletes a batch of tombstones that incremental readers are no longer shown, and returns their number. */
-export async function deleteOldTombstones(storage: Storage, now: Date): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with forgotten as (
-       delete from conversation_tombstones where (tenant_id, id) in (
-         select tenant_id, id from conversation_tombstones
-         where deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by deleted_at limit $3 for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from forgotten`,
-    [now, DELETIONS_SHOWN_DAYS, TOMBSTONES_AT_ONCE],
-  );
-  return row?.count ?? 0;
-}
+export const deleteOldTombstones = (storage: Storage, now: Date): Promise<number> =>
+  deleteBatch(storage, SHOWN_DELETIONS, now);
+
+const CONVERSATION_STARTS = { table: 'deleted_conversations', key: 'tenant_id, start_hash', days: TOMBSTONE_DAYS };
 
 /**
  * Deletes a batch of tombstones of conversations that were deleted more than `TOMBSTONE_DAYS` ago, and returns their
  * number. Clients retry a message for a shorter time.
  */
-export async function deleteOldConversationStarts(storage: Storage, now: Date): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with forgotten as (
-       delete from deleted_conversations where (tenant_id, start_hash) in (
-         select tenant_id, start_hash from deleted_conversations
-         where deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by deleted_at limit $3 for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from forgotten`,
-    [now, TOMBSTONE_DAYS, TOMBSTONES_AT_ONCE],
-  );
-  return row?.count ?? 0;
-}
+export const deleteOldConversationStarts = (storage: Storage, now: Date): Promise<number> =>
+  deleteBatch(storage, CONVERSATION_STARTS, now);

@@ -1,9 +1,9 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { cardPlacement } from '../../domain/cards.ts';
-import { GATES, type Gate, selectCards, toPerson } from '../../domain/decisions.ts';
+import { GATES, type Gate, type PersonFacts, selectCards, toPerson } from '../../domain/decisions.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { Caches } from '../../platform/caches.ts';
-import { type CardProfile, readCardHistory, recordDigest } from '../../storage/cards.ts';
+import { readCardHistory, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { setFirstCardTime } from '../../storage/tenants.ts';
 import { findTestedQuestion } from '../../storage/test-answers.ts';
@@ -214,9 +214,12 @@ async function buildCardList(
   return { ...list, ...viewOf(tenant, list, preferred) };
 }
 
-/** Returns the facts about the device: those of the request, or else of the profile. */
-export const deviceOf = ({ platform, app_version, locale }: CardContext, profile: CardProfile) => ({
-  platform: platform ?? profile.platform,
-  app_version: app_version ?? profile.app_version,
-  locale: locale ?? profile.locale,
+/** The facts about a device that are known. */
+type Device = Pick<PersonFacts, 'platform' | 'app_version' | 'locale'>;
+
+/** Returns the facts about a device from the first source that knows them. */
+export const deviceOf = (first: Partial<Device>, other: Partial<Device>): Device => ({
+  platform: first.platform ?? other.platform,
+  app_version: first.app_version ?? other.app_version,
+  locale: first.locale ?? other.locale,
 });

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CardDecisions, MAX_JUDGED, presentVerdict, Reach, ReachRequest } from '../../domain/card-decisions.ts';
+import { defined } from '../../domain/card-rules.ts';
 import {
   compileRule,
   explainCards,
@@ -110,9 +111,6 @@ export const estimateReach = operation({
   },
 });
 
-const defined = <Values extends object>(values: Values) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-
 /** Counts the people by the first gate that fails. */
 async function countReached(tenant: TenantStorage, judge: (facts: Parameters<typeof toPerson>[0]) => Gate | undefined) {
   const people = await listRecentPeople(tenant, MAX_JUDGED);
@@ -123,13 +121,8 @@ async function countReached(tenant: TenantStorage, judge: (facts: Parameters<typ
     const histories = await readCardHistories(tenant, some);
     for (const [index, { records, profile }] of histories.entries()) {
       const { identity, identity_verified: verified, device } = some[index] as (typeof some)[number];
-      const known = {
-        platform: profile.platform ?? device.platform,
-        app_version: profile.app_version ?? device.app_version,
-      };
-      const locale = profile.locale ?? device.locale;
       const attributes = verified ? profile.attributes : {};
-      const failed = judge({ identity, verified, attributes, records, ...known, locale });
+      const failed = judge({ identity, verified, attributes, records, ...deviceOf(profile, device) });
       if (failed) withheld[failed] = (withheld[failed] ?? 0) + 1;
       else reached++;
     }
