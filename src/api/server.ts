@@ -18,6 +18,7 @@ import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
 import { openProducer } from '../queue/producer.ts';
+import { readNumberingDelay } from '../storage/events.ts';
 import { deleteEndedSessions, deleteExpiredRows, readConnectionUse } from '../storage/housekeeping.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
@@ -198,6 +199,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   const cardIds = createCardIds(keychain, caches);
   metrics.onScrape(async () => metrics.dbConnections.set(await readConnectionUse(storage)));
   metrics.onScrape(async () => metrics.timerDelay.set(await readTimerDelay(storage)));
+  metrics.onScrape(async () => metrics.eventDelay.set(await readNumberingDelay(storage)));
   const cardLists = createCardLists(catalog, storage, notices, cardIds, caches);
   exportWithheld(cardLists, metrics);
   const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });

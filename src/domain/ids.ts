@@ -19,6 +19,8 @@ export type IdPrefix =
   | 'conversation'
   | 'message'
   | 'macro'
+  | 'event'
+  | 'webhook'
   | 'quarantine';
 
 /** Returns a new UUIDv7 (RFC 9562), the internal form of identifiers. */

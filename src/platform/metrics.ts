@@ -124,6 +124,8 @@ const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'parley_timer_delay_seconds',
     'Delay of the oldest due timer of a snoozed conversation; 0 if none is due',
   ),
+  events: counter('parley_events_total', 'Events numbered: from then on the feed and webhooks have them'),
+  eventDelay: gauge('parley_event_numbering_delay_seconds', 'Age of the oldest event without a number; otherwise 0'),
   databaseClockSkew: gauge(
     'parley_database_clock_skew_seconds',
     'PostgreSQL clock minus worker clock at the last retention run (every 10 minutes)',

@@ -25,7 +25,10 @@ export interface List<Row> {
 
 export interface Order<Row> {
   /** The sort columns with their types. Together they are unique, so that their values are a position in the list. */
-  keys: readonly (readonly [column: keyof Row & string, type: 'timestamptz' | 'uuid' | 'int' | 'text' | 'boolean'])[];
+  keys: readonly (readonly [
+    column: keyof Row & string,
+    type: 'timestamptz' | 'uuid' | 'int' | 'bigint' | 'text' | 'boolean',
+  ])[];
   descending: boolean;
   /** A column before them that `access` fixes to null, so that PostgreSQL recognises the index's order. */
   nullColumn?: string;

@@ -3,6 +3,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
 import { runRetention } from './retention.ts';
 import { runSearchIndexing } from './search-index.ts';
+import { runSequencer } from './sequencer.ts';
 import { runTimers } from './wake.ts';
 
 interface BackgroundDeps {
@@ -28,6 +29,7 @@ export function startBackgroundWork({ tenants, ...deps }: BackgroundDeps): Backg
     retention: runRetention(deps),
     'search indexing': runSearchIndexing({ ...deps, storage: tenants }),
     timers: runTimers(deps),
+    'numbering events': runSequencer(deps),
   };
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));
 }

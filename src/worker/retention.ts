@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { deleteOldEvents } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
   deleteExpiredAnswerIds,
@@ -52,8 +53,8 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Deletes all expired rows in batches, alternating between kinds and tenants, then the ids of answers and
- * conversations that were deleted long ago.
+ * Deletes all expired rows in batches, alternating between kinds and tenants, then old events, and the ids of answers
+ * and conversations that were deleted long ago.
  *
  * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
@@ -73,7 +74,7 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     }
     left = more;
   }
-  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts, deleteOldTombstones])
+  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts, deleteOldTombstones, deleteOldEvents])
     while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }
 

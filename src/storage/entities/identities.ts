@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, json, moment, text, uuid } from './columns.ts';
+import { identity, indexFromMigration, json, moment, text, uuid } from './columns.ts';
 
 export const IdentityEntity = defineEntity({
   name: 'Identity',
@@ -14,6 +14,10 @@ export const IdentityEntity = defineEntity({
     app_version: text().nullable(),
     created_at: moment(),
     updated_at: moment(),
+    id: uuid().nullable().defaultRaw('gen_random_uuid()'),
   },
-  indexes: [{ name: 'identities_changed', properties: ['tenant_id', 'updated_at'] }],
+  indexes: [
+    indexFromMigration('identities_id'),
+    { name: 'identities_changed', properties: ['tenant_id', 'updated_at'] },
+  ],
 });

@@ -5,6 +5,7 @@ import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
+import { EventEntity, EventSequenceEntity } from './events.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity } from './identities.ts';
 import {
@@ -61,6 +62,8 @@ export const ENTITIES = [
   ConversationTombstoneEntity,
   DeletedConversationEntity,
   MessageEntity,
+  EventEntity,
+  EventSequenceEntity,
   IngestionTotalEntity,
   RecordedFlushEntity,
   FlushProducerEntity,

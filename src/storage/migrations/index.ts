@@ -40,6 +40,8 @@ import { MessageNotes } from './20261228-message-notes.ts';
 import { CardValues } from './20261229-card-values.ts';
 import { Macros } from './20261229-macros.ts';
 import { DemoTenants } from './20261230-demo-tenants.ts';
+import { Events } from './20261231-events.ts';
+import { IdentityIds } from './20261231-identity-ids.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -85,9 +87,11 @@ export const MIGRATIONS = [
   { name: '20261228-conversation-tombstones', class: ConversationTombstones },
   { name: '20261228-message-notes', class: MessageNotes },
   { name: '20261229-macros', class: Macros },
+  { name: '20261231-identity-ids', class: IdentityIds },
+  { name: '20261231-events', class: Events },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 33;
+export const NEEDED_SCHEMA = 34;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

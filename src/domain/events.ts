@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { int32 } from './documented.ts';
+import { type IdPrefix, toTypeId, typeIdOut } from './ids.ts';
+import { TimestampOut } from './text.ts';
+
+/** How long events are kept. */
+export const EVENTS_KEPT_DAYS = 30;
+
+/** Every type of event, in the order of the documentation. */
+export const EVENT_TYPES = [
+  'answer.stored',
+  'answer.updated',
+  'answer.completed',
+  'answer.deleted',
+  'answers.expired',
+  'conversation.created',
+  'conversation.updated',
+  'conversation.status_changed',
+  'conversation.assigned',
+  'conversation.deleted',
+  'message.created',
+  'message.updated',
+  'message.redacted',
+  'identity.updated',
+  'question.published',
+  'question.updated',
+  'question.closed',
+  'api_key.created',
+  'api_key.revoked',
+  'webhook.disabled',
+] as const;
+export const EventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
+export type EventType = z.infer<typeof EventType>;
+
+/** What an event is about. `tenant` stands for many objects, as in `answers.expired`. */
+export const EVENT_OBJECTS = [
+  'answer',
+  'conversation',
+  'message',
+  'identity',
+  'question',
+  'api_key',
+  'webhook',
+  'tenant',
+] as const;
+export type EventObjectType = (typeof EVENT_OBJECTS)[number];
+
+const EventActor = z
+  .object({
+    type: z.enum(['member', 'api_key', 'user', 'system']),
+    id: z
+      .string()
+      .nullable()
+      .meta({ description: '`member_…` or `key_…`; null for a user, whom the object names, and for the system' }),
+  })
+  .meta({ id: 'EventActor', description: 'Who caused the event' });
+export type EventActor = z.infer<typeof EventActor>;
+
+/** What the object itself will not tell later. Contains neither a person's words nor the name of an identity. */
+export interface EventData {
+  from?: string | null;
+  to?: string | null;
+  by?: EventActor;
+  count?: number;
+}
+
+/** An event as it is written. Ids are UUIDs. */
+export interface NewEvent {
+  type: EventType;
+  object: { type: EventObjectType; id: string; conversationId?: string | undefined };
+  data?: EventData;
+}
+
+const EventObject = z
+  .object({
+    type: z.enum(EVENT_OBJECTS),
+    id: z
+      .string()
+      .nullable()
+      .meta({ description: 'As in the paths of the API. For an identity, null once its profile is gone' }),
+    verified: z.boolean().optional().meta({ description: 'Only for an identity' }),
+    conversation_id: typeIdOut('conversation').optional().meta({ description: 'Only for a message' }),
+  })
+  .meta({ id: 'EventObject' });
+
+export const Event = z
+  .object({
+    id: typeIdOut('event'),
+    type: EventType,
+    sequence: z
+      .int()
+      .min(1)
+      .meta({ description: 'Position in the feed of the tenant: 1, 2, 3 … without gaps', example: 4711 }),
+    timestamp: TimestampOut,
+    tenant_id: typeIdOut('tenant'),
+    object: EventObject,
+    data: z
+      .object({
+        from: z.string().nullable().optional().meta({ description: 'Status or assignee before the change' }),
+        to: z.string().nullable().optional().meta({ description: 'Status or assignee after the change' }),
+        by: EventActor.optional(),
+        count: int32(1).optional().meta({ description: 'Number of objects, such as of expired answers' }),
+        object: z
+          .record(z.string(), z.unknown())
+          .nullable()
+          .optional()
+          .meta({ description: 'The object as it is now; null when it is gone' }),
+      })
+      .meta({ id: 'EventData' }),
+  })
+  .meta({ id: 'Event', description: 'Something that has happened in the tenant' });
+
+/** An event as it is stored, with its number in the tenant's feed. */
+export interface StoredEvent {
+  id: string;
+  type: EventType;
+  object_type: EventObjectType;
+  object_id: string;
+  conversation_id: string | null;
+  data: EventData;
+  written_at: Date;
+  sequence: number;
+}
+
+/** The name of an identity, as far as it still has a profile. */
+export interface NamedIdentity {
+  identity: string;
+  verified: boolean;
+}
+
+const PREFIXES = {
+  conversation: 'conversation',
+  message: 'message',
+  question: 'question',
+  api_key: 'key',
+  webhook: 'webhook',
+  tenant: 'tenant',
+} as const satisfies Partial<Record<EventObjectType, IdPrefix>>;
+
+function presentObject(event: StoredEvent, named: NamedIdentity | undefined) {
+  const { object_type: type, object_id: id, conversation_id } = event;
+  if (type === 'identity') return named ? { type, id: named.identity, verified: named.verified } : { type, id: null };
+  if (type === 'answer') return { type, id };
+  const object = { type, id: toTypeId(PREFIXES[type], id) };
+  return conversation_id ? { ...object, conversation_id: toTypeId('conversation', conversation_id) } : object;
+}
+
+/** Returns an event as the API and webhooks show it. */
+export const presentEvent = (tenantId: string, event: StoredEvent, named: NamedIdentity | undefined) => ({
+  id: toTypeId('event', event.id),
+  type: event.type,
+  sequence: event.sequence,
+  timestamp: event.written_at,
+  tenant_id: toTypeId('tenant', tenantId),
+  object: presentObject(event, named),
+  data: event.data,
+});
+
+/** Who makes a change: the type of a message's author, and the author's id. */
+interface Actor {
+  type: string;
+  id: string | null;
+}
+
+/** Returns the author of a message or a change as the one who caused an event. The name of a user is left out. */
+export function causedBy({ type, id }: Actor): EventActor {
+  if (type === 'member') return { type, id };
+  if (type === 'api') return { type: 'api_key', id };
+  return { type: type === 'user' ? 'user' : 'system', id: null };
+}
+
+/** The cause of what no person or key has done, such as a timer. */
+export const BY_SYSTEM: EventActor = { type: 'system', id: null };
