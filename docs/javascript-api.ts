@@ -18,6 +18,7 @@ const ENTRIES: [name: string, file: string][] = [
   ['parley-feedback/triggers', 'triggers/index.ts'],
   ['parley-feedback/react', 'react/index.ts'],
   ['parley-feedback/server', 'server/index.ts'],
+  ['parley-feedback/webhooks', 'webhooks/index.ts'],
   ['parley-feedback/node', 'outbox/file-storage.ts'],
 ];
 

@@ -25,6 +25,7 @@ export type ErrorKind =
   | 'storage-failed'
   | 'aborted'
   | 'insecure-url'
+  | 'invalid-webhook'
   | 'invalid-argument';
 
 /** One validation error: of a value in the body (`pointer`), or of a query parameter or header (`parameter`). */

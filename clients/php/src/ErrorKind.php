@@ -31,6 +31,8 @@ enum ErrorKind: string
     case Unreadable = 'unreadable';
     /** A base URL that would send credentials unencrypted (specification 4.3). */
     case InsecureUrl = 'insecure-url';
+    /** A request to a webhook that is not from Parley. */
+    case InvalidWebhook = 'invalid-webhook';
 
     /** Returns the kind of an error response. */
     public static function ofStatus(int $status): self

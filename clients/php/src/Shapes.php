@@ -540,6 +540,27 @@ namespace Parley;
  *     payload: array<string, mixed>,
  *     quarantined_at: string
  * }
+ *
+ * Events. Newer servers may send further types.
+ *
+ * @phpstan-type EventType 'answer.stored'|'answer.updated'|'answer.completed'|'answer.deleted'|'answers.expired'|'conversation.created'|'conversation.updated'|'conversation.status_changed'|'conversation.assigned'|'conversation.deleted'|'message.created'|'message.updated'|'message.redacted'|'identity.updated'|'identity.merged'|'identity.erased'|'question.published'|'question.updated'|'question.closed'|'api_key.created'|'api_key.revoked'|'webhook.disabled'|'export.completed'
+ * @phpstan-type EventData array{
+ *     from?: mixed,
+ *     to?: mixed,
+ *     by?: mixed,
+ *     count?: int,
+ *     href?: string,
+ *     object?: array<string, mixed>|null
+ * }
+ * @phpstan-type WebhookEvent array{
+ *     id: string,
+ *     type: EventType,
+ *     sequence: int,
+ *     timestamp: string,
+ *     tenant_id: string,
+ *     object: array{type: string, id: string},
+ *     data: EventData
+ * }
  */
 interface Shapes
 {

@@ -61,7 +61,16 @@ test('the types resolve in every supported module resolution', async () => {
     problems: Record<string, { resolutionKind: string }[]>;
   };
   expect(Object.keys(analysis.entrypoints)).toEqual(
-    expect.arrayContaining(['.', './feedback', './placements', './triggers', './server', './node', './react']),
+    expect.arrayContaining([
+      '.',
+      './feedback',
+      './placements',
+      './triggers',
+      './server',
+      './webhooks',
+      './node',
+      './react',
+    ]),
   );
   const served = Object.values(problems).flat();
   expect(served.filter(({ resolutionKind }) => !NOT_SERVED.includes(resolutionKind))).toEqual([]);
@@ -108,6 +117,8 @@ describe('sizes', () => {
   const PLACEMENTS = `${VIEW} export { addPlacements } from 'parley-feedback/placements';`;
   const TRIGGERS = `${VIEW} export { addTriggers } from 'parley-feedback/triggers';`;
 
+  const WEBHOOKS = "export { verifyWebhook } from 'parley-feedback/webhooks';";
+
   /** The compressed size of the code that an app bundles for these imports. */
   async function sizeOf(name: string, text: string): Promise<number> {
     const entry = join(project, `${name}.js`);
@@ -127,11 +138,13 @@ describe('sizes', () => {
     const language = Math.max(...languages);
     const placements = (await sizeOf('placements', PLACEMENTS)) - view;
     const triggers = (await sizeOf('triggers', TRIGGERS)) - view;
-    const bytes = { core, outbox, view, react, conversations, placements, triggers, language };
+    const webhooks = await sizeOf('webhooks', WEBHOOKS);
+    const bytes = { core, outbox, view, react, conversations, placements, triggers, language, webhooks };
     expect(core, JSON.stringify(bytes)).toBeLessThan(6 * 1024);
     expect(outbox, JSON.stringify(bytes)).toBeLessThan(9 * 1024);
     expect(view, JSON.stringify(bytes)).toBeLessThan(17 * 1024);
-    for (const addition of [placements, triggers]) expect(addition, JSON.stringify(bytes)).toBeLessThan(2 * 1024);
+    for (const addition of [placements, triggers, webhooks])
+      expect(addition, JSON.stringify(bytes)).toBeLessThan(2 * 1024);
     for (const addition of [react, conversations, language]) expect(addition, JSON.stringify(bytes)).toBeLessThan(1024);
     expect(outbox).toBeGreaterThan(core); // unused exports are not bundled
   });

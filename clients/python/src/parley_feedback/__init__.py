@@ -1,4 +1,4 @@
-"""Parley for Python backends: sign tokens for your users, and call with an API key.
+"""Parley for Python backends: sign tokens for your users, call with an API key, and receive webhooks.
 
 `Client` and `AsyncClient` have the same operations, grouped by resource: `client.questions.update(id, title="…")`.
 Every failure is raised as a `ParleyError`.
@@ -12,6 +12,7 @@ from .replies import Reply
 from .retry import REQUEST_POLICY, RetryPolicy
 from .signing import sign_token
 from .version import __version__
+from .webhooks import verify_webhook
 
 __all__ = [
     "REQUEST_POLICY",
@@ -29,4 +30,5 @@ __all__ = [
     "RetryPolicy",
     "__version__",
     "sign_token",
+    "verify_webhook",
 ]

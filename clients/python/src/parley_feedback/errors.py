@@ -25,6 +25,7 @@ ErrorKind = Literal[
     "no-reply",
     "unreadable",
     "insecure-url",
+    "invalid-webhook",
     "invalid-argument",
 ]
 """Kind of failure: derived from the status, or the reason for a missing response."""

@@ -4,7 +4,7 @@ Results are plain dictionaries; newer servers may send additional fields.
 """
 
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired, Required, TypedDict
@@ -1037,3 +1037,65 @@ class QuarantinedAnswer(TypedDict):
     detail: str
     payload: dict[str, object]
     quarantined_at: str
+
+
+EventType = Literal[
+    "answer.stored",
+    "answer.updated",
+    "answer.completed",
+    "answer.deleted",
+    "answers.expired",
+    "conversation.created",
+    "conversation.updated",
+    "conversation.status_changed",
+    "conversation.assigned",
+    "conversation.deleted",
+    "message.created",
+    "message.updated",
+    "message.redacted",
+    "identity.updated",
+    "identity.merged",
+    "identity.erased",
+    "question.published",
+    "question.updated",
+    "question.closed",
+    "api_key.created",
+    "api_key.revoked",
+    "webhook.disabled",
+    "export.completed",
+]
+
+
+class EventObject(TypedDict):
+    """The object that an event is about."""
+
+    type: str
+    id: str
+
+
+# `from` is not a name in Python.
+EventData = TypedDict(
+    "EventData",
+    {
+        "from": object,
+        "to": object,
+        "by": object,
+        "count": int,
+        "href": str,
+        "object": dict[str, Any] | None,
+    },
+    total=False,
+)
+"""What an event says itself, and `object` as it is at the time of the delivery, None if it is gone."""
+
+
+class WebhookEvent(TypedDict):
+    """An event. `id` is the same in every delivery. Newer servers may send further types."""
+
+    id: str
+    type: EventType
+    sequence: int
+    timestamp: str
+    tenant_id: str
+    object: EventObject
+    data: EventData
