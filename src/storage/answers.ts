@@ -1,3 +1,4 @@
+import type { StoredAnswer } from '../domain/answer-replies.ts';
 import type { AnswerState } from '../domain/answers.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
@@ -12,31 +13,7 @@ import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, sea
 import { likeContains, type Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface AnswerRow {
-  id: string;
-  identity: string;
-  identity_verified: boolean;
-  card_id: string;
-  question_id: string;
-  question_version: number;
-  revision: number;
-  state: AnswerState;
-  values: Record<string, unknown>;
-  comment: string | null;
-  displayed_at: Date | null;
-  answered_at: Date | null;
-  duration_ms: number | null;
-  metadata: Record<string, unknown>;
-  clock_skew_ms: string | null;
-  tags: string[];
-  /** False beyond the question's limit, and while another answer to the same card is counted in the results. */
-  counted: boolean;
-  /** Beyond the question's limit when it was completed. */
-  over_quota: boolean;
-  received_at: Date;
-  stored_at: Date;
-  updated_at: Date;
-}
+export type AnswerRow = StoredAnswer;
 
 const COLUMNS = `id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at, over_quota, ${IS_COUNTED} as counted`;
 

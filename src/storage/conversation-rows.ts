@@ -1,6 +1,8 @@
 import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
-import { type ConversationPriority, type ConversationStatus, PREVIEW_LENGTH } from '../domain/conversations.ts';
+import type { StoredConversation } from '../domain/conversation-replies.ts';
+import { PREVIEW_LENGTH } from '../domain/conversations.ts';
 import { newUuid } from '../domain/ids.ts';
+import type { StoredMessage } from '../domain/message-replies.ts';
 import type { AuthorType, MessagePosition } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantStorage } from './orm.ts';
@@ -8,55 +10,8 @@ import { indexMessages, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface ConversationRow {
-  id: string;
-  identity: string;
-  identity_verified: boolean;
-  subject: string;
-  status: ConversationStatus;
-  snoozed_until: Date | null;
-  priority: ConversationPriority;
-  assignee_id: string | null;
-  tags: string[];
-  source_type: 'user' | 'api' | 'member';
-  last_seq: number;
-  last_note_seq: number;
-  last_preview: string;
-  last_author_type: AuthorType;
-  user_read_seq: number;
-  team_read_seq: number;
-  user_unread: number;
-  team_unread: number;
-  waiting_since: Date | null;
-  first_reply_at: Date | null;
-  resolved_at: Date | null;
-  previous_id: string | null;
-  merged_into_id: string | null;
-  created_at: Date;
-  updated_at: Date;
-  team_updated_at: Date;
-  last_activity_at: Date;
-}
-
-export interface MessageRow {
-  id: string;
-  conversation_id: string;
-  seq: number;
-  note_seq: number;
-  kind: 'reply' | 'note' | 'event';
-  author_type: AuthorType;
-  author_id: string | null;
-  /** The name when the message was written; only for members. */
-  author_name: string | null;
-  body: string;
-  format: 'text' | 'markdown';
-  client_message_id: string | null;
-  created_at: Date;
-  edited_at: Date | null;
-  redacted: boolean;
-  /** The change that an event records; null in other messages, and in events of earlier versions. */
-  event: MessageEvent | null;
-}
+export type ConversationRow = StoredConversation;
+export type MessageRow = StoredMessage;
 
 /** The author: a user by identity, an API key by id, or a member by id and name. */
 export interface Author {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presentAnswer } from '../../domain/answer-replies.ts';
 import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
@@ -6,7 +7,6 @@ import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean, queryInt } from '../../
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Day, Identity, SEARCHED, SearchWords, Tag, Timestamp, text } from '../../domain/text.ts';
 import {
-  type AnswerRow,
   deleteAnswer as deleteAnswerRow,
   findAnswer,
   listAnswers as listAnswerRows,
@@ -21,31 +21,6 @@ import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 import { refuseReversedDays } from './results.ts';
 
 const AnswerPath = z.object({ id: z.uuid().toLowerCase().meta({ description: 'The id that the client chose' }) });
-
-const presentAnswer = (row: AnswerRow) => ({
-  id: row.id,
-  revision: row.revision,
-  card_id: toTypeId('card', row.card_id),
-  question_id: toTypeId('question', row.question_id),
-  question_version: row.question_version,
-  state: row.state,
-  values: row.values,
-  comment: row.comment,
-  displayed_at: row.displayed_at,
-  answered_at: row.answered_at,
-  duration_ms: row.duration_ms,
-  metadata: row.metadata,
-  identity: row.identity,
-  identity_verified: row.identity_verified,
-  received_at: row.received_at,
-  stored_at: row.stored_at,
-  updated_at: row.updated_at,
-  clock_skew_ms: row.clock_skew_ms === null ? null : Number(row.clock_skew_ms),
-  tags: row.tags,
-  counted: row.counted,
-  over_quota: row.over_quota,
-  status: 'stored',
-});
 
 export const recordAnswers = operation({
   id: 'recordAnswers',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConversationPatch, checkSnooze } from '../../domain/conversation-changes.ts';
+import { presentConversation } from '../../domain/conversation-replies.ts';
 import {
   Conversation,
   ConversationPage,
@@ -28,14 +29,7 @@ import { deleteConversation as deleteConversationRow, findConversation } from '.
 import { authorOf } from '../credentials/author.ts';
 import { type OperationReply, operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
-import {
-  ConversationPath,
-  conversationReply,
-  conversationTag,
-  ownerOf,
-  presentConversation,
-  sideOfCaller,
-} from './views/conversations.ts';
+import { ConversationPath, conversationReply, conversationTag, ownerOf, sideOfCaller } from './views/conversations.ts';
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { presentConversation } from '../../domain/conversation-replies.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { AppliedMacro, changeOf, Macro, MacroPatch, NewMacro } from '../../domain/macros.ts';
+import { presentMessage } from '../../domain/message-replies.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { recall } from '../../domain/recall.ts';
@@ -21,8 +23,6 @@ import { type Added, insertMessage } from '../../storage/messages.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { presentConversation } from './views/conversations.ts';
-import { presentMessage } from './views/messages.ts';
 
 const MacroPath = z.object({ id: typeId('macro') });
 

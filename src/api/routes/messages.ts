@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ReadHorizon } from '../../domain/conversations.ts';
 import { MAX_INT32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
+import { presentMessage } from '../../domain/message-replies.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
@@ -11,7 +12,6 @@ import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 import { ConversationPath, ownerOf, sideOfCaller } from './views/conversations.ts';
-import { presentMessage } from './views/messages.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
