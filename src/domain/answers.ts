@@ -150,7 +150,7 @@ export const Answer = z
     tags: z.array(z.string()),
     counted: z.boolean().meta({
       description:
-        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one. The others, and those beyond the limit of the question, still count as displays',
+        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one; with `every_days`, one in each period, which begins with a counted answer. The others, and those beyond the limit of the question, still count as displays',
     }),
     over_quota: z.boolean().meta({
       description:
@@ -191,6 +191,13 @@ export const AcceptedAnswer = z.object({
    * answers to a question with `repeat: always`, and answers accepted by a version without this field.
    */
   once_per_card: z.boolean().optional(),
+  /**
+   * Only with `every_days`: the length of the periods of which each has one counted answer. `once_per_card` is absent, because
+   * workers without this field would count only the first answer.
+   */
+  period_days: z.int().optional(),
+  /** Whether an API key sent the answer without naming a card. Then it is not counted as a view of the card. */
+  without_card: z.boolean().optional(),
 });
 export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 

@@ -4,6 +4,7 @@ import type { Frequency } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
+import { chosenOptions } from './steps.ts';
 import { TimestampOut } from './text.ts';
 import { ThanksOut } from './thanks.ts';
 import { TriggerOut } from './triggers.ts';
@@ -51,6 +52,16 @@ export interface CardRecord {
 }
 
 /**
+ * Returns the part of a value that card records keep: a score, true or false, or the chosen options, never a text of the
+ * user. null for other values.
+ */
+export function keptValue(value: unknown): number | boolean | { option_ids: string[] } | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  const option_ids = [...chosenOptions(value)];
+  return option_ids.length > 0 ? { option_ids } : null;
+}
+
+/**
  * Returns where a card appears; null: in the tenant's `usual` place. Questions under the cooldown are never behind a
  * button, since they would keep the others from being shown.
  */
@@ -59,9 +70,11 @@ export const cardPlacement = (
   usual: Placement,
 ): Placement | null => ((placement ?? usual) === 'button' && !frequency.ignore_cooldown ? 'inline' : placement);
 
-/**
- * Whether only one answer to a card of the question is counted in its results. With `every_days` each answer is, because
- * the card returns only after the period.
- */
-export const countsOncePerCard = ({ repeat }: Pick<Frequency, 'repeat'>): boolean =>
-  repeat === 'once' || repeat === 'until_answered';
+/** How often answers to one card are counted in the results: `once_per_card`, once per period, or each of them. */
+export function countingOf({ repeat, everyDays }: { repeat: Frequency['repeat']; everyDays: number | null }): {
+  once_per_card?: true;
+  period_days?: number;
+} {
+  if (repeat === 'once' || repeat === 'until_answered') return { once_per_card: true };
+  return repeat === 'every_days' && everyDays !== null ? { period_days: everyDays } : {};
+}

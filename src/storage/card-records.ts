@@ -1,4 +1,6 @@
 import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
+import { keptValue } from '../domain/cards.ts';
+import { MAIN_STEP } from '../domain/steps.ts';
 import type { RecordOwner } from './cards.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -26,6 +28,17 @@ interface CardChange extends CardKey {
   /** The first answer that completes the card, or else the first partial one. */
   counted_answer_id: string | null;
   counted_completed: boolean;
+  /** The number of new views. */
+  displays: number;
+  last_value: unknown;
+  /** The last answer with a value. */
+  last_answer_id: string | null;
+}
+
+/** A sync that was stored; `revisedFrom` is null for a new answer. */
+export interface StoredView {
+  answer: AcceptedAnswer;
+  revisedFrom: unknown;
 }
 
 const COLUMNS = {
@@ -38,8 +51,13 @@ const COLUMNS = {
   answered_at: 'timestamptz',
   counted_answer_id: 'uuid',
   counted_completed: 'boolean',
+  displays: 'int',
+  last_value: 'jsonb',
+  last_answer_id: 'uuid',
 } as const;
 const NAMES = Object.keys(COLUMNS).join(', ');
+/** Whether the incoming answer is the last one to the card. */
+const IS_LAST = `excluded.answered_at >= coalesce(record.answered_at, '-infinity')`;
 
 /**
  * Updates the card records of stored syncs, in order of arrival. Returns the counted answer of each card by
@@ -50,7 +68,7 @@ const NAMES = Object.keys(COLUMNS).join(', ');
  */
 export async function upsertCardRecords(
   tx: Transaction,
-  stored: readonly AcceptedAnswer[],
+  stored: readonly StoredView[],
 ): Promise<Map<string, CountedPlace>> {
   if (stored.length === 0) return new Map();
   const changes = changesOf(stored);
@@ -63,6 +81,9 @@ export async function upsertCardRecords(
          shown_at = greatest(record.shown_at, excluded.shown_at),
          dismissed_at = greatest(record.dismissed_at, excluded.dismissed_at),
          answered_at = greatest(record.answered_at, excluded.answered_at),
+         displays = record.displays + excluded.displays,
+         last_value = case when ${IS_LAST} then excluded.last_value else record.last_value end,
+         last_answer_id = case when ${IS_LAST} then excluded.last_answer_id else record.last_answer_id end,
          counted_before = record.counted_answer_id,
          counted_answer_id = case
            when excluded.counted_completed and not record.counted_completed then excluded.counted_answer_id
@@ -81,18 +102,18 @@ export async function upsertCardRecords(
   return places;
 }
 
-function changesOf(stored: readonly AcceptedAnswer[]): Map<string, CardChange> {
+function changesOf(stored: readonly StoredView[]): Map<string, CardChange> {
   const changes = new Map<string, CardChange>();
-  for (const answer of stored) {
+  for (const { answer, revisedFrom } of stored) {
     const key = cardKeyOf(answer);
     const change = changes.get(key);
-    const next = changeBy(answer);
+    const next = changeBy(answer, revisedFrom === null);
     changes.set(key, change ? merge(change, next) : next);
   }
   return changes;
 }
 
-function changeBy(answer: AcceptedAnswer): CardChange {
+function changeBy(answer: AcceptedAnswer, isNew: boolean): CardChange {
   const { tenant_id, identity, identity_verified, question_id, state } = answer;
   const receivedAt = Date.parse(answer.received_at);
   const competes = answer.once_per_card === true && isAnswered(state);
@@ -103,6 +124,9 @@ function changeBy(answer: AcceptedAnswer): CardChange {
     answered_at: isAnswered(state) ? receivedAt : null,
     counted_answer_id: competes ? answer.id : null,
     counted_completed: competes && state === 'completed',
+    displays: isNew && !answer.without_card ? 1 : 0,
+    last_value: isAnswered(state) ? keptValue(answer.values[MAIN_STEP]) : null,
+    last_answer_id: isAnswered(state) ? answer.id : null,
   };
 }
 
@@ -111,6 +135,7 @@ const latest = (one: number | null, other: number | null): number | null =>
 
 function merge(first: CardChange, next: CardChange): CardChange {
   const takesPlace = next.counted_completed && !first.counted_completed;
+  const last = (next.answered_at ?? -1) >= (first.answered_at ?? 0) ? next : first;
   return {
     ...first,
     shown_at: Math.max(first.shown_at, next.shown_at),
@@ -118,6 +143,9 @@ function merge(first: CardChange, next: CardChange): CardChange {
     answered_at: latest(first.answered_at, next.answered_at),
     counted_answer_id: takesPlace ? next.counted_answer_id : (first.counted_answer_id ?? next.counted_answer_id),
     counted_completed: first.counted_completed || next.counted_completed,
+    displays: first.displays + next.displays,
+    last_value: last.last_value,
+    last_answer_id: last.last_answer_id,
   };
 }
 

@@ -165,14 +165,23 @@ export async function lockPlace(tx: Transaction, card: CardKey): Promise<string 
   return record?.counted_answer_id ?? null;
 }
 
+/** Removes the value of a deleted answer from its card record, if it is the last one. */
+const forgetValue = (tx: Transaction, card: StoredRow): Promise<unknown> =>
+  tx.query(
+    `update card_records set last_value = null
+     where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4 and last_answer_id = $5`,
+    [...keyParams(card), card.id],
+  );
+
 /**
  * Returns the changes of the results by deleted answers, and by those that are counted instead: the card's first
- * remaining `completed` answer, or else its first `partial` one, by time of receipt.
+ * remaining `completed` answer, or else its first `partial` one, by time of receipt and of the same period.
  */
 export async function changesByDeletion(tx: Transaction, deleted: readonly StoredRow[]): Promise<CountChange[]> {
   const changes: CountChange[] = [];
   for (const row of deleted) {
     const isCounted = (await lockPlace(tx, row)) === row.id;
+    await forgetValue(tx, row);
     changes.push(change(row, row.counted, isCounted, -1));
     if (!isCounted || row.counted.over_quota) continue; // the next one would take a place that the limit does not have
     const next = (await findFirst(tx, row, 'completed')) ?? (await findFirst(tx, row, 'partial'));
@@ -202,6 +211,8 @@ async function findFirst(
     `select ${STORED_ROW} from ${source}
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4
        and once_per_card and not over_quota and state = $5
+       and received_at >= coalesce((select counted_since from card_records as record where record.tenant_id = $1
+         and record.identity = $2 and record.identity_verified = $3 and record.question_id = $4), '-infinity')
      order by received_at, id limit 1`,
     [...keyParams(card), state],
   );

@@ -201,6 +201,7 @@ export interface QuestionTermsRow {
   follow_ups: FollowUp[];
   closed_at: Date | null;
   repeat: Frequency['repeat'];
+  every_days: number | null;
   ignore_cooldown: boolean;
 }
 
@@ -241,7 +242,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
     ),
     tenant.query<QuestionTermsRow>(
       `select id, version, type, case when ${ACCEPTS_ANSWERS} then config - '{labels}'::text[] end as config, follow_ups, closed_at,
-         frequency->>'repeat' as repeat,
+         frequency->>'repeat' as repeat, (frequency->>'every_days')::int as every_days,
          coalesce((frequency->>'ignore_cooldown')::boolean, false) as ignore_cooldown
        from questions q where tenant_id = $1 and status <> 'draft'`,
       params,

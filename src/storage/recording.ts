@@ -3,15 +3,9 @@ import { type ApiKeyTimes, explainLateUse } from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Conflict, keyOf, type Settled, upsertAnswers } from './answer-upserts.ts';
 import { findKeyTimes } from './api-keys.ts';
+import { competing, placeAnswers, settlePlaces } from './card-periods.ts';
 import { upsertCardRecords } from './card-records.ts';
-import {
-  changesByDeletion,
-  changesBySyncs,
-  STORED_ROW,
-  type StoredRow,
-  type StoredSync,
-  takePlaces,
-} from './counted-answers.ts';
+import { changesByDeletion, changesBySyncs, STORED_ROW, type StoredRow, type StoredSync } from './counted-answers.ts';
 import type { Storage } from './orm.ts';
 import { applyLimits, completedQuestions, type Limits, type QuestionLimit, questionKeyOf } from './response-limits.ts';
 import { countAnswers } from './results.ts';
@@ -70,18 +64,18 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       findKeyTimes(tx, keyIdsOf(arrived)),
     ]);
     const { storable, refused } = separateRefused(answers, keys, unstorable);
-    const settled = await upsertAnswers(tx, storable);
+    const settled = await upsertAnswers(tx, storable.map(competing));
     settled.conflicts.push(...refused);
     const { stored, conflicts } = settled;
     const synced = stored.map(({ answer }) => answer);
     const replayed = await removeReplayed(tx, settled);
-    const [, removed, places] = await Promise.all([
+    const [, removed, turns] = await Promise.all([
       indexWords(tx, stored), // before the removal, which deletes the words with the answers
       removeDeleted(tx, synced),
-      upsertCardRecords(tx, synced),
+      placeAnswers(tx, stored),
       quarantine(tx, conflicts),
     ]);
-    const lost = await takePlaces(tx, stored, places);
+    const { places, lost } = await settlePlaces(tx, stored, turns);
     const over = await applyLimits(tx, limits, stored, places, removed);
     const changes = changesBySyncs(stored, { places, lost, over });
     changes.push(...(await changesByDeletion(tx, removed)));
@@ -220,10 +214,7 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
   try {
     await storage.transaction(async tx => {
       const { stored } = await upsertAnswers(tx, answers);
-      await upsertCardRecords(
-        tx,
-        stored.map(({ answer }) => answer),
-      );
+      await upsertCardRecords(tx, stored);
       throw new Rehearsed();
     });
   } catch (error) {

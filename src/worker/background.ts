@@ -1,6 +1,7 @@
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
+import { runCardValues } from './card-values.ts';
 import { runRetention } from './retention.ts';
 import { runSearchIndexing } from './search-index.ts';
 import { runSequencer } from './sequencer.ts';
@@ -30,6 +31,7 @@ export function startBackgroundWork({ tenants, ...deps }: BackgroundDeps): Backg
     'search indexing': runSearchIndexing({ ...deps, storage: tenants }),
     timers: runTimers(deps),
     'numbering events': runSequencer(deps),
+    'card values': runCardValues(deps),
   };
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
+import { moveScheduledQuestions } from '../storage/schedules.ts';
 import { resolvePending, TIMERS_AT_ONCE, wakeSnoozed } from '../storage/timers.ts';
 
 /** How often the worker looks for due timers. */
@@ -18,7 +19,8 @@ interface TimerDeps {
 }
 
 /**
- * Wakes snoozed conversations and resolves those that wait for their user for too long, until the signal is aborted.
+ * Wakes snoozed conversations, resolves those that wait for their user for too long, and moves questions by their schedule,
+ * until the signal is aborted.
  * Several workers may run at once: they lock different rows. After a failure the next round tries again.
  */
 export async function runTimers(deps: TimerDeps): Promise<void> {
@@ -26,6 +28,7 @@ export async function runTimers(deps: TimerDeps): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     try {
       await wakeDue(deps);
+      await moveScheduledQuestions(deps.storage);
       if (round % ROUNDS_PER_RESOLUTION === 0) await resolveDue(deps);
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'timers of conversations failed; will retry');

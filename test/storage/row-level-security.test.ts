@@ -11,6 +11,7 @@ const WORKER_TABLES = [
   'answer_words',
   'answers',
   'card_records',
+  'card_value_backlog',
   'conversation_tombstones',
   'deleted_answers',
   'deleted_conversations',

@@ -9,7 +9,7 @@ import {
   type Rejection,
   validateContent,
 } from '../../domain/answers.ts';
-import { countsOncePerCard } from '../../domain/cards.ts';
+import { countingOf } from '../../domain/cards.ts';
 import { answerRules } from '../../domain/questions.ts';
 import { jsonPointer, parseInput, UNKNOWN_FIELD } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
@@ -215,7 +215,8 @@ function acceptItem(
     received_at: stamp.received_at,
     ...keyOf(caller),
   };
-  if (caller.kind !== 'api-key' && countsOncePerCard(terms)) accepted.once_per_card = true;
+  if (caller.kind !== 'api-key') Object.assign(accepted, countingOf(terms));
+  else if (answer.card_id === undefined) accepted.without_card = true;
   accepted.content_hash = contentHash(accepted);
   return accepted;
 }
@@ -230,7 +231,13 @@ function keyOf(caller: Sender): Pick<AcceptedAnswer, 'key_id' | 'key_overlap_unt
 /** The catalog of a member who tries out a question: only its present form, which need not be published. */
 function catalogOf(question: LiveQuestionRow | undefined): KnownQuestions {
   const rules = question && answerRules(question);
-  const terms = question && { version: question.version, repeat: 'always' as const, closedAt: null, rules };
+  const terms = question && {
+    version: question.version,
+    repeat: 'always' as const,
+    everyDays: null,
+    closedAt: null,
+    rules,
+  };
   return {
     questions: new Map(question && terms ? [[question.id, terms]] : []),
     rulesOf: (id, version) => (id === question?.id && version === question.version ? rules : undefined),

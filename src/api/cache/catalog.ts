@@ -42,6 +42,8 @@ export interface QuestionTerms {
   version: number;
   /** How often its card may return to one user. */
   repeat: Frequency['repeat'];
+  /** Length of the periods of `every_days`. */
+  everyDays: number | null;
   closedAt: Date | null;
   /** The rules of the current version; undefined once the question is closed to answers. */
   rules: AnswerRules | undefined;
@@ -216,9 +218,18 @@ const ruleParts = ({ audience, start_at, end_at, trigger, frequency, ...rules }:
   ...[rules.sampling_percent, rules.response_limit, rules.allow_public, rules.full_until],
 ];
 
-const termsOf = ({ version, type, config, follow_ups, repeat, closed_at }: QuestionTermsRow): QuestionTerms => ({
+const termsOf = ({
+  version,
+  type,
+  config,
+  follow_ups,
+  repeat,
+  every_days,
+  closed_at,
+}: QuestionTermsRow): QuestionTerms => ({
   version,
   repeat,
+  everyDays: every_days,
   closedAt: closed_at,
   rules: config ? answerRules({ type, config, follow_ups }) : undefined,
 });

@@ -2,7 +2,7 @@ import { AccountEntity, AccountLinkEntity, AccountSubjectEntity } from './accoun
 import { AnswerEntity, DeletedAnswerEntity } from './answers.ts';
 import { ApiKeyEntity } from './api-keys.ts';
 import { AuditEntryEntity } from './audit-log.ts';
-import { CardRecordEntity } from './card-records.ts';
+import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
 import { EventEntity, EventSequenceEntity } from './events.ts';
@@ -56,6 +56,7 @@ export const ENTITIES = [
   DeletedAnswerEntity,
   TestAnswerEntity,
   CardRecordEntity,
+  CardValueBacklogEntity,
   IdentityEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { int, json, moment, text, uuid } from './columns.ts';
+import { indexFromMigration, int, json, moment, text, uuid } from './columns.ts';
 
 const content = {
   type: text(),
@@ -38,7 +38,11 @@ export const QuestionEntity = defineEntity({
     published_at: moment().nullable(),
     closed_at: moment().nullable(),
   },
-  indexes: [{ name: 'questions_newest', properties: ['tenant_id', 'created_at', 'id'] }],
+  indexes: [
+    { name: 'questions_newest', properties: ['tenant_id', 'created_at', 'id'] },
+    indexFromMigration('questions_starting'),
+    indexFromMigration('questions_ending'),
+  ],
 });
 
 export const QuestionVersionEntity = defineEntity({

@@ -42,6 +42,8 @@ import { Macros } from './20261229-macros.ts';
 import { DemoTenants } from './20261230-demo-tenants.ts';
 import { Events } from './20261231-events.ts';
 import { IdentityIds } from './20261231-identity-ids.ts';
+import { LastValues } from './20261231-last-values.ts';
+import { Schedules } from './20261231-schedules.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -89,9 +91,11 @@ export const MIGRATIONS = [
   { name: '20261229-macros', class: Macros },
   { name: '20261231-identity-ids', class: IdentityIds },
   { name: '20261231-events', class: Events },
+  { name: '20261231-schedules', class: Schedules },
+  { name: '20261231-last-values', class: LastValues },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 34;
+export const NEEDED_SCHEMA = 35;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };
