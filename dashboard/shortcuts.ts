@@ -6,10 +6,12 @@ const STORAGE_KEY = 'parley.shortcuts';
 export const shortcutsAreOn = (): boolean => localStorage.getItem(STORAGE_KEY) !== 'off';
 export const switchShortcuts = (on: boolean): void => localStorage.setItem(STORAGE_KEY, on ? 'on' : 'off');
 
-/** Whether the focus is in an input or a dialog. */
+/** Where keys are text, or belong to a list of choices or a dialog. */
+const TAKES_KEYS =
+  'input:not([type="checkbox"]), textarea, select, [contenteditable], [role="menu"], [role="dialog"], [role="alertdialog"]';
+
 const isWriting = ({ target }: KeyboardEvent): boolean =>
-  target instanceof Element &&
-  target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="alertdialog"]') !== null;
+  target instanceof Element && target.closest(TAKES_KEYS) !== null;
 
 /** Registers single-key shortcuts; ignored while typing and in dialogs. */
 export function useShortcuts(actions: Record<string, () => void>): void {

@@ -86,6 +86,8 @@ export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = {
   resolved: 'good',
 };
 
+export const PRIORITIES: readonly Priority[] = ['none', 'low', 'medium', 'high', 'urgent'];
+
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
 

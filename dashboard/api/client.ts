@@ -15,13 +15,15 @@ type Part<Name extends string, T> = [T] extends [undefined]
 /** The parts of a request, required where the operation requires them. */
 export type RequestOf<K extends OperationKey> = Part<'params', Operations[K]['params']> &
   Part<'query', Operations[K]['query']> &
-  Part<'body', Operations[K]['body']> & { ifMatch?: string };
+  Part<'body', Operations[K]['body']> & { ifMatch?: string; idempotencyKey?: string };
 
 interface AnyRequest {
   params?: Record<string, string>;
   query?: Record<string, unknown>;
   body?: unknown;
   ifMatch?: string;
+  /** Keeps a POST that is repeated from being made twice. */
+  idempotencyKey?: string;
 }
 
 /** CSRF token of the session, sent with every write; set only by `session.tsx`. */
@@ -40,13 +42,18 @@ export function urlOf(path: string, { params = {}, query = {} }: AnyRequest): st
   return given.length > 0 ? `${filled}?${search}` : filled;
 }
 
-function headersOf(method: string, { body, ifMatch }: AnyRequest, tenantId?: string): Record<string, string> {
+function headersOf(
+  method: string,
+  { body, ifMatch, idempotencyKey }: AnyRequest,
+  tenantId?: string,
+): Record<string, string> {
   return {
     Accept: 'application/json, application/problem+json',
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(method !== 'GET' && credentials.csrfToken ? { 'X-CSRF-Token': credentials.csrfToken } : {}),
     ...(tenantId ? { 'Tenant-Id': tenantId } : {}),
     ...(ifMatch ? { 'If-Match': ifMatch } : {}),
+    ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
   };
 }
 

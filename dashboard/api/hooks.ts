@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTenantId } from '../tenant.ts';
 import { applyReply, type Cache, createCache, keyOf, resourceOf, staleResources } from './cache.ts';
 import { api, credentials, type OperationKey, type Reply, type ReplyOf, type RequestOf } from './client.ts';
@@ -157,7 +157,7 @@ export function useList<K extends ListKey>(operation: K, request: RequestOf<K>, 
       setFurther({ isPending: false, error: failure });
     }
   };
-  const items = pages.flatMap(page => page.data);
+  const items = useMemo(() => data?.pages.flatMap(page => page.data) ?? [], [data]);
   const searchedTo = nextCursor === undefined ? undefined : pages.at(-1)?.searched_to;
   const fetchesMore =
     searchedTo !== undefined && items.length < limit && pages.length < MAX_AUTO_PAGES && !further.error;

@@ -56,6 +56,15 @@ const refusing = (page: Page) =>
       : route.continue(),
   );
 
+/** Refuses the first conversation of a bulk change, and misses the second. */
+const refusingSome = (page: Page) =>
+  page.route('**/v1/conversations/bulk', route => {
+    const { ids } = route.request().postDataJSON() as { ids: string[] };
+    const outcomes = [{ status: 'conflict', code: 'too-many-tags' }, { status: 'not-found' }];
+    const results = ids.map((id, at) => ({ id, ...(outcomes[at] ?? { status: 'changed' }) }));
+    return route.fulfill({ contentType: 'application/json', body: JSON.stringify({ results }) });
+  });
+
 const LOOKS_AHEAD = {
   pointer: '/follow_ups/1/show_if/step',
   code: 'looks-ahead',
@@ -214,6 +223,49 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
   },
   { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('New message') },
   { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keyboard shortcuts') },
+  {
+    name: 'inbox-selected',
+    path: pathTo('conversation', { id: conversationId }),
+    isScreen: true,
+    only: 'wide',
+    async act(page) {
+      await page.getByLabel('Select conversation with tobi.lund').check();
+      await page.getByLabel('Select conversation with petra.wirth').click({ modifiers: ['Shift'] });
+    },
+  },
+  {
+    name: 'inbox-assign',
+    path: pathTo('inbox'),
+    isScreen: true,
+    async act(page) {
+      await page.getByLabel('Select all in the list').check();
+      await press('Assign')(page);
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  {
+    name: 'inbox-tags',
+    path: pathTo('inbox'),
+    isScreen: true,
+    async act(page) {
+      await page.getByLabel('Select all in the list').check();
+      await opens('Tags')(page);
+      await page.getByLabel('Add tag').fill('delivery');
+      await page.keyboard.press('Enter');
+    },
+  },
+  {
+    name: 'inbox-changed',
+    path: pathTo('inbox'),
+    isScreen: true,
+    before: refusingSome,
+    async act(page) {
+      await page.getByLabel('Select all in the list').check();
+      await press('Priority')(page);
+      await page.getByRole('menuitem', { name: 'High' }).click();
+      await page.getByText('Done', { exact: true }).waitFor();
+    },
+  },
   {
     name: 'conversation-note',
     path: pathTo('conversation', { id: conversationId }),

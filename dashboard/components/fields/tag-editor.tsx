@@ -11,10 +11,12 @@ interface TagEditorProps {
   tags: readonly string[];
   /** Absent without write permission. */
   change?(tags: string[]): void;
+  /** Label of the input. */
+  label?: string;
 }
 
 /** Tags with an input to add and buttons to remove them. */
-export function TagEditor({ tags, change }: TagEditorProps) {
+export function TagEditor({ tags, change, label = t('Add tag') }: TagEditorProps) {
   const [draft, setDraft] = useState('');
   const add = () => {
     const tag = draft.trim();
@@ -49,8 +51,8 @@ export function TagEditor({ tags, change }: TagEditorProps) {
           className={styles.input}
           value={draft}
           maxLength={MAX_TAG_LENGTH}
-          placeholder={t('Add tag')}
-          aria-label={t('Add tag')}
+          placeholder={label}
+          aria-label={label}
           onChange={event => setDraft(event.target.value)}
           onKeyDown={onKeyDown}
           onBlur={add}

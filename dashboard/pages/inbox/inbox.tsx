@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { Redirect, useLocation, useParams } from 'wouter';
+import { Redirect, useParams } from 'wouter';
 import { useList } from '../../api/hooks.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -7,11 +7,9 @@ import { Empty, Ready, useTitle } from '../../components/page.tsx';
 import { More } from '../../components/table.tsx';
 import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
-import { useQueryState } from '../../query-state.ts';
-import { writeQuery } from '../../query-string.ts';
-import { useSession } from '../../session.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
-import { assigneeOf, isView, NO_FILTERS, queryOf, type View, viewOf } from './filters.ts';
+import { BulkBar } from './bulk/bulk-bar.tsx';
+import { isView, NO_FILTERS, type View } from './filters.ts';
 import styles from './inbox.module.css';
 import { InboxHead } from './inbox-head.tsx';
 import { InboxList } from './inbox-list.tsx';
@@ -19,25 +17,11 @@ import { NewConversation } from './new-conversation.tsx';
 import { PersonPanel } from './person-panel.tsx';
 import { ShortcutsHelp } from './shortcuts-help.tsx';
 import { Thread } from './thread.tsx';
+import { useAddress } from './use-address.ts';
+import { usePicking } from './use-picking.ts';
 
 const EVERY_MS = 3000;
 const PAGE = 50;
-
-/** The view, the filters and the open conversation, all of which are in the address. */
-function useAddress(view: View, id: string | undefined) {
-  const [, go] = useLocation();
-  const { member_id: me } = useSession().membership;
-  const [filters, change] = useQueryState(NO_FILTERS);
-  const addressOf = (conversation: string | undefined, search = location.search, of = view) =>
-    `${conversation ? pathTo('conversation', { view: of, id: conversation }) : pathTo('inbox', { view: of })}${search}`;
-  const chooseAssignee = (value: string) => {
-    const { view: next, assignee } = viewOf(value, me);
-    go(addressOf(id, writeQuery(location.search, NO_FILTERS, { assignee }), next), { replace: true });
-  };
-  const open = (conversation: string | undefined) => conversation && go(addressOf(conversation));
-  const assignee = assigneeOf(view, filters, me);
-  return { filters, change, query: queryOf(view, filters, me), assignee, chooseAssignee, addressOf, open };
-}
 
 const Nothing = ({ list, isFiltered }: { list: Parameters<typeof More>[0]['list']; isFiltered: boolean }) => (
   <div className={styles.side}>
@@ -63,10 +47,10 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
   useTitle(t('Inbox'));
   const { filters, change, query, assignee, chooseAssignee, addressOf, open } = useAddress(view, id);
   const [dialog, setDialog] = useState<'help' | 'new'>();
-  const { may } = useSession();
   const search = useRef<HTMLDivElement>(null);
   const list = useList('GET /v1/conversations', { query }, { limit: PAGE, everyMs: EVERY_MS });
   const { items } = list;
+  const { selection, keys, toggle } = usePicking(items, JSON.stringify(query), id);
   const at = items.findIndex(conversation => conversation.id === id);
   const step = (by: 1 | -1) => open(items[at < 0 ? 0 : at + by]?.id);
   useShortcuts({
@@ -74,6 +58,7 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
     k: () => step(-1),
     '/': () => search.current?.querySelector('input')?.focus(),
     '?': () => setDialog('help'),
+    ...keys,
   });
   const neighbours = {
     inbox: addressOf(undefined),
@@ -88,12 +73,17 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
         <InboxHead
           {...{ filters, change, assignee, chooseAssignee, search }}
           help={() => setDialog('help')}
-          write={may('conversations:write') ? () => setDialog('new') : undefined}
+          write={toggle && (() => setDialog('new'))}
         />
+        {toggle ? (
+          <BulkBar selection={selection} loaded={items.length} hasMore={list.hasNextPage} query={query} />
+        ) : (
+          <span />
+        )}
         <Ready query={list}>
           {() =>
             items.length > 0 ? (
-              <InboxList items={items} here={id} open={open} list={list} />
+              <InboxList here={id} selected={selection.selected} {...{ items, open, list, toggle }} />
             ) : (
               <Nothing list={list} isFiltered={isFiltered} />
             )

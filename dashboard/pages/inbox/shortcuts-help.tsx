@@ -12,6 +12,8 @@ const KEYS = () => [
   ['n', t('Write an internal note')],
   ['a', t('Assign to me')],
   ['e', t('Resolve or reopen')],
+  ['x', t('Select or deselect')],
+  ['X', t('Select up to here')],
   ['/', t('Search')],
   ['?', t('Show keyboard shortcuts')],
 ];

@@ -11,13 +11,11 @@ import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
-import { CONVERSATION_TONE, conversationStatus, type Priority, priorityName } from '../../words.ts';
+import { CONVERSATION_TONE, conversationStatus, PRIORITIES, priorityName } from '../../words.ts';
 import type { Change, Conversation } from './conversation-changes.ts';
 import styles from './inbox.module.css';
 import { useChanges } from './use-changes.ts';
 import { useMembers } from './use-members.ts';
-
-const PRIORITIES: Priority[] = ['none', 'low', 'medium', 'high', 'urgent'];
 
 interface Control {
   conversation: Conversation;

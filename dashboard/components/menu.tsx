@@ -1,0 +1,37 @@
+import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import buttons from './button.module.css';
+import { Icon } from './icon.tsx';
+import styles from './menu.module.css';
+
+export interface MenuChoice {
+  id: string;
+  label: string;
+  /** A detail next to the label. */
+  hint?: string;
+}
+
+interface MenuButtonProps {
+  label: string;
+  choices: readonly MenuChoice[];
+  choose(id: string): void;
+  isDisabled?: boolean;
+}
+
+/** Small button that opens a menu of actions. */
+export const MenuButton = ({ label, choices, choose, isDisabled }: MenuButtonProps) => (
+  <MenuTrigger>
+    <AriaButton className={`${buttons.button} ${buttons.plain} ${buttons.small}`} isDisabled={isDisabled}>
+      {label} <Icon name="down" size={13} />
+    </AriaButton>
+    <Popover className={styles.popover} placement="bottom start">
+      <Menu className={styles.menu} aria-label={label} onAction={key => choose(String(key))}>
+        {choices.map(({ id, label: text, hint }) => (
+          <MenuItem key={id} id={id} textValue={text} className={styles.item}>
+            <span className="wrap-anywhere">{text}</span>
+            {hint && <span className="small quiet nowrap">{hint}</span>}
+          </MenuItem>
+        ))}
+      </Menu>
+    </Popover>
+  </MenuTrigger>
+);
