@@ -26,6 +26,7 @@ const TEXTS = (): Texts => ({
     example: '{{identity.attributes.plan|your plan}}',
   }),
   'audience-not-public': t('Questions for public tokens can only depend on platform, app version and language.'),
+  'url-not-allowed': t('Must be an https address that is reachable publicly.'),
   'different-user': t('Must be a conversation of the same user.'),
   'immutable-field': t('Cannot be changed once published.'),
   'out-of-range': t('This value is outside the allowed range.'),

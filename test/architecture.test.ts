@@ -60,6 +60,7 @@ const OWNERS: Record<string, string[]> = {
   'openid-client': ['api'],
   pino: ['platform'],
   'prom-client': ['platform'],
+  standardwebhooks: ['domain'],
   'typeid-js': ['domain'],
   uuid: ['domain', 'api'],
   zod: ['api', 'worker', 'queue', 'coordination', 'storage', 'platform', 'domain'],

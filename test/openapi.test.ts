@@ -147,6 +147,20 @@ describe('a running service', () => {
     await call('deleteMacro', { id: macroId });
   }
 
+  async function useWebhooks(): Promise<void> {
+    const fields = { url: 'https://93.184.215.14/hook', event_types: ['answer.stored'] };
+    const { id } = (await call('createWebhook', {}, { body: fields })).body;
+    await call('readWebhook', { id });
+    await call('listWebhooks');
+    await call('patchWebhook', { id }, { body: { payload: 'thin' } });
+    await call('rotateWebhookSecret', { id }, { body: { overlap_hours: 1 } });
+    const test = await call('testWebhook', { id });
+    await call('listDeliveries', { id });
+    await call('replayDelivery', { id, delivery_id: test.body.id });
+    await call('replayDeliveries', { id }, { body: { from: '2026-01-01T00:00:00.000Z' } });
+    await call('deleteWebhook', { id });
+  }
+
   /** Calls an operation with a session or without a credential. */
   const by = (
     id: string,
@@ -258,6 +272,7 @@ describe('a running service', () => {
     await useAnswers(token);
     await useConversations(token);
     await useIdentities();
+    await useWebhooks();
     await useHeaders(question, token);
     for (const action of ['close', 'archive']) await call(`${action}Question`, { id: question });
     await useAccounts();

@@ -13,6 +13,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
 import { once } from '../platform/once.ts';
 import { fileLimit, maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
+import { createOutbound } from '../platform/outbound.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
@@ -214,6 +215,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
       spans,
     ),
     mail: openMail(config),
+    outbound: createOutbound(config),
     oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing, caches),
     catalog,

@@ -135,6 +135,11 @@ export const FIELD_CODES = {
       'The question is open to public access tokens, whose identity is not proven, and its audience depends on the person. Use only platform, app_version and locale, or close the question to public tokens.',
     example: '`{"all": [{"platform": {"op": "eq", "value": "ios"}}]}`',
   },
+  'url-not-allowed': {
+    meaning:
+      'Webhooks cannot be sent to this URL. It must start with https://, have no credentials, use port 443 or a port from 1024 up, and its host name must only lead to public addresses. The operator of Parley can allow private networks and http.',
+    example: '`"https://hooks.example.com/parley"`',
+  },
   'different-user': {
     meaning: 'The two conversations belong to different users. Only conversations of one user can be merged.',
     example: 'the id of another conversation with the same `identity`',

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'macro'
   | 'event'
   | 'webhook'
+  | 'delivery'
   | 'quarantine';
 
 /** Returns a new UUIDv7 (RFC 9562), the internal form of identifiers. */

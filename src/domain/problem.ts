@@ -253,9 +253,9 @@ export const PROBLEMS = {
   },
   'rotation-running': {
     kind: 'conflict',
-    title: 'The previous secrets of the API key are still valid',
+    title: 'The previous secret is still valid',
     meaning:
-      'A key has at most two valid secrets. Wait until the overlap in `detail` has ended, or create a new key and revoke this one.',
+      'An API key or webhook has at most two valid secrets. Wait until the overlap in `detail` has ended, or replace the key or webhook.',
   },
   'conversation-deleted': {
     kind: 'gone',

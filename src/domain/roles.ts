@@ -38,6 +38,7 @@ export const RIGHTS = {
   'members:read': { roles: EVERYBODY, scope: null },
   'members:manage': { roles: ADMINS, scope: null },
   'api-keys:manage': { roles: ADMINS, scope: null },
+  'webhooks:manage': { roles: ADMINS, scope: 'webhooks:manage' },
   'audit-log:read': { roles: ADMINS, scope: null },
 } as const satisfies Record<string, Holders>;
 

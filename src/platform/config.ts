@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findMisspelt } from './misspelt-settings.ts';
+import { type Network, parseNetwork } from './outbound-rules.ts';
 import { readSecretFile, storeAddresses, storeUrls } from './store-addresses.ts';
 import { type DatabaseAddress, DEFAULT_ROLE_PREFIX, type RedisAddress } from './store-urls.ts';
 
@@ -26,6 +27,14 @@ const secretKeys = z
   .string()
   .transform(value => value.split(',').map(part => part.trim()))
   .refine(keys => keys.every(isSecretKey), 'must be keys of 32 bytes in base64, with commas in between');
+
+const networks = z
+  .string()
+  .transform(value => value.split(',').map(part => parseNetwork(part.trim())))
+  .refine((all): all is Network[] => !all.includes(undefined), {
+    message: 'must be networks such as 10.1.0.0/16, with commas in between',
+  })
+  .transform(all => all as Network[]);
 
 /** The samplers in OpenTelemetry's specification. */
 const SAMPLERS = [
@@ -182,6 +191,16 @@ const Settings = z.object({
     .pipe(z.number().min(0).max(1))
     .default(1)
     .describe('Sampling ratio for traceidratio (0–1)'),
+  OUTBOUND_ALLOW: networks
+    .optional()
+    .describe('Comma-separated networks that webhooks may reach although they are private, such as 10.1.0.0/16'),
+  OUTBOUND_HTTP: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe('Webhooks to http:// URLs, and to port 80; their content then travels unencrypted'),
+  OUTBOUND_PROXY: url('http', 'https')
+    .optional()
+    .describe('HTTP proxy for webhooks; it then resolves their host names, and has to refuse private addresses'),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
     .describe('Number of trusted proxies that append to X-Forwarded-For; 0 ignores the header'),
@@ -209,6 +228,7 @@ export const SECRET_SETTINGS = [
   'SECRET_KEY_OTHERS',
   'SMTP_URL',
   'OIDC_CLIENT_SECRET',
+  'OUTBOUND_PROXY',
 ] as const;
 
 /** Every variable that has a meaning. */
@@ -300,7 +320,7 @@ export const settingSchemas = (): Record<string, Record<string, unknown>> =>
   );
 
 /** Text settings that contain no private data. Others are only reported as set or absent. */
-const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER'];
+const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER', 'OUTBOUND_HTTP'];
 
 /** Returns the settings for support bundles: numbers and choices as they are, texts as `set` or `absent`. */
 export const maskSettings = (config: Config): Record<string, string | number> =>

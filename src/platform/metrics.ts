@@ -113,6 +113,19 @@ const queueMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
 });
 
+const webhookMetrics = ({ counter, gauge, histogram }: Maker) => ({
+  webhookDeliveries: counter(
+    'parley_webhook_deliveries_total',
+    'Attempts to deliver an event to a webhook, by outcome: delivered, status, timeout, connection, url-not-allowed, expired',
+    ['outcome'],
+  ),
+  webhookSeconds: histogram('parley_webhook_delivery_seconds', 'Duration of an attempt', HTTP_SECONDS),
+  webhookLag: gauge(
+    'parley_webhook_lag_seconds',
+    'Age of the oldest event that a webhook with a working receiver has not been sent; 0 without one',
+  ),
+});
+
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
   expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
   conversationsWoken: counter('parley_conversations_woken_total', 'Snoozed conversations woken at their time'),
@@ -177,6 +190,7 @@ export function createMetrics(role: string) {
     ...requestMetrics(maker),
     ...answerMetrics(maker),
     ...queueMetrics(maker),
+    ...webhookMetrics(maker),
     ...databaseMetrics(maker),
     ...cacheMetrics(maker),
 

@@ -98,7 +98,10 @@ export const createKeychain = (seals: Seals, derivedKey: (purpose: MacPurpose) =
 });
 
 /** Returns a secret of 32 random bytes as base64url text. */
-export const randomSecret = (): string => randomBytes(32).toString('base64url');
+export const randomSecret = (): string => randomSecretBytes().toString('base64url');
+
+/** Returns 32 random bytes. */
+export const randomSecretBytes = (): Buffer => randomBytes(32);
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 

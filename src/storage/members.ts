@@ -41,6 +41,16 @@ export function listMembers(tenant: TenantStorage, limit: number, after: string[
   return readPage(tenant, { ...list, join: 'join accounts on accounts.id = members.account_id' }, limit, after);
 }
 
+/** Returns the addresses of a tenant's owners and admins. */
+export const listAdminEmails = async (tenant: TenantStorage): Promise<string[]> =>
+  (
+    await tenant.query<{ email: string }>(
+      `select accounts.email from members join accounts on accounts.id = members.account_id
+       where members.tenant_id = $1 and members.role in ('owner', 'admin') order by members.created_at`,
+      [tenant.tenantId],
+    )
+  ).map(({ email }) => email);
+
 /** Prevents an account from being deleted with its last membership. 404 when it just was. */
 async function lockAccount(tx: Transaction, id: string): Promise<void> {
   const found = await tx.query('select from accounts where id = $1 for key share', [id]);

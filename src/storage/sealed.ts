@@ -32,6 +32,8 @@ const COLUMNS: SealedColumn[] = [
   bytes('lasting_keys', 'purpose', "'lasting-key:' || purpose", 'key_sealed'),
   bytes('api_keys', 'tenant_id, id', 'id::text', 'secret_sealed'),
   bytes('api_keys', 'tenant_id, id', 'id::text', 'previous_secret_sealed'),
+  bytes('webhooks', 'tenant_id, id', 'id::text', 'secret_sealed'),
+  bytes('webhooks', 'tenant_id, id', 'id::text', 'previous_secret_sealed'),
   bytes('accounts', 'id', 'id::text', 'totp_sealed'),
   {
     table: 'idempotency_keys',

@@ -80,6 +80,9 @@ const conversation = async () => (await created(asUser, '/v1/conversations', { m
 
 const macro = { name: 'Later', body: 'A moment.', changes: { status: 'snoozed', snooze_for_s: 3600 } };
 
+const webhook = { url: 'https://93.184.215.14/hook', event_types: ['api_key.revoked'] };
+const aWebhook = async () => (await created(asKey, '/v1/webhooks', webhook)).path;
+
 /** Each write whose resource can be read with an entity tag. */
 const WRITES: Record<string, [Send, () => Promise<Written>]> = {
   createQuestion: [asKey, () => created(asKey, '/v1/questions', choices())],
@@ -113,6 +116,15 @@ const WRITES: Record<string, [Send, () => Promise<Written>]> = {
   patchMacro: [
     asKey,
     async () => written(asKey, 'PATCH', (await created(asKey, '/v1/macros', macro)).path, { shortcut: 'later' }),
+  ],
+  createWebhook: [asKey, () => created(asKey, '/v1/webhooks', webhook)],
+  patchWebhook: [asKey, async () => written(asKey, 'PATCH', await aWebhook(), { description: 'CRM', ordered: true })],
+  rotateWebhookSecret: [
+    asKey,
+    async () => {
+      const path = await aWebhook();
+      return { reply: await asKey('POST', `${path}/rotate-secret`, { overlap_hours: 1 }), path };
+    },
   ],
   mergeConversation: [
     asKey,

@@ -41,6 +41,7 @@ let tenant: TestTenant;
 let people: TestPerson[];
 let questionId: string;
 let conversationId: string;
+let webhookId: string;
 
 const shapeOf = (schema: unknown): object => (schema as { shape?: object } | undefined)?.shape ?? {};
 
@@ -89,6 +90,15 @@ const WALKS: Record<string, () => Promise<Walk[]> | Walk[]> = {
     return [
       { ...list, request: team() },
       { ...list, request: { as: await tenant.sign('ada') }, isUnique: true },
+    ];
+  },
+  listWebhooks: () => [{ path: '/v1/webhooks', request: team(), sortedBy: row => row.created_at }],
+  listDeliveries: () => {
+    const path = `/v1/webhooks/${webhookId}/deliveries`;
+    const list = { request: team(), sortedBy: (row: Row) => row.at, descending: true };
+    return [
+      { ...list, path },
+      { ...list, path: `${path}?status=waiting` },
     ];
   },
   listMacros: () => [{ path: '/v1/macros', request: team(), sortedBy: row => row.created_at }],
@@ -169,8 +179,8 @@ async function readOneByOne(walk: Walk, most: number): Promise<Row[]> {
 const setTimes = (table: string, columns: string[], owner: Record<string, string> = { tenant_id: tenant.uuid }) => {
   const [column, id] = Object.entries(owner)[0] as [string, string];
   return api.database.query(
-    `update ${table} set ${columns.map(name => `${name} = at`).join(', ')} from (
-       select id as row_id, $2::timestamptz + (row_number() over (order by id desc) + 1) / 3 * interval '1 second' as at
+    `update ${table} set ${columns.map(name => `${name} = moment`).join(', ')} from (
+       select id as row_id, $2::timestamptz + (row_number() over (order by id desc) + 1) / 3 * interval '1 second' as moment
        from ${table} where ${column} = $1
      ) as times where ${column} = $1 and id = row_id`,
     [id, new Date(START)],
@@ -204,6 +214,11 @@ async function makeConversations(): Promise<void> {
   for (const reply of ['2', '3', '4', '5']) await post(messages, { body: reply });
   for (const place of places) await post('/v1/macros', { name: `Macro ${place}`, body: 'Hello' }, team());
   await setTimes('macros', ['created_at']);
+  const webhook = { url: 'https://93.184.215.14/hook', event_types: ['answer.stored'] };
+  for (const _ of places) webhookId = (await post('/v1/webhooks', webhook, team())).body.id;
+  for (const _ of places) await api.request('POST', `/v1/webhooks/${webhookId}/test`, team());
+  await setTimes('webhooks', ['created_at']);
+  await setTimes('deliveries', ['at']);
   await setTimes('conversations', ['created_at', 'last_activity_at', 'updated_at', 'team_updated_at']);
 }
 

@@ -12,6 +12,7 @@ import { PEOPLE_MISTAKES } from './mistakes/people.ts';
 import { QUESTION_MISTAKES } from './mistakes/questions.ts';
 import { REQUEST_MISTAKES } from './mistakes/requests.ts';
 import { RULE_MISTAKES } from './mistakes/rules.ts';
+import { WEBHOOK_MISTAKES } from './mistakes/webhooks.ts';
 
 let api: TestApi;
 let scene: Scene;
@@ -26,6 +27,7 @@ const MISTAKES = [
   ...LANGUAGE_MISTAKES,
   ...AUDIENCE_MISTAKES,
   ...RULE_MISTAKES,
+  ...WEBHOOK_MISTAKES,
   ...ANSWER_MISTAKES,
   ...PEOPLE_MISTAKES,
   ...INBOX_MISTAKES,

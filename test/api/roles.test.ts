@@ -18,6 +18,7 @@ const PREFIXES: Record<string, IdPrefix> = {
   members: 'member',
   invitations: 'invitation',
   sessions: 'session',
+  webhooks: 'webhook',
 };
 
 function pathTo({ path }: Operation): string {
@@ -27,7 +28,8 @@ function pathTo({ path }: Operation): string {
   return path
     .replace('{id}', id)
     .replace('{message_id}', toTypeId('message', v7()))
-    .replace('{macro_id}', toTypeId('macro', v7()));
+    .replace('{macro_id}', toTypeId('macro', v7()))
+    .replace('{delivery_id}', toTypeId('delivery', v7()));
 }
 
 const OF_SESSIONS = OPERATIONS.filter(({ credentials }) => credentials.includes('session'));
@@ -96,10 +98,13 @@ describe('the table of rights', () => {
         .toSorted();
     expect(unreadable('agent')).toEqual([
       'listApiKeys',
+      'listDeliveries',
       'listInvitations',
       'listQuarantine',
+      'listWebhooks',
       'readApiKey',
       'readAuditLog',
+      'readWebhook',
     ]);
     expect(unreadable('analyst')).toEqual(unreadable('agent'));
     expect(unreadable('admin')).toEqual([]);
@@ -160,7 +165,10 @@ describe('a page of another site', () => {
         .filter(operation => !isWrite(operation))
         .map(({ id }) => id)
         .toSorted(),
-    ).toEqual(['listApiKeys', 'listInvitations', 'listQuarantine', 'readApiKey']);
+    ).toEqual([
+      ...['listApiKeys', 'listDeliveries', 'listInvitations', 'listQuarantine', 'listWebhooks'],
+      ...['readApiKey', 'readWebhook'],
+    ]);
   });
 });
 

@@ -5,7 +5,14 @@ import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
-import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import {
+  anAcceptedAnswer,
+  anAnswer,
+  makeTenant,
+  publishQuestion,
+  type TestTenant,
+  uuidOfKey,
+} from '../support/make.ts';
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
 /**
@@ -29,6 +36,9 @@ const BODIES: Record<string, unknown> = {
   patchMember: { role: 'analyst' },
   patchIdentity: { locale: 'tlh' },
   estimateReach: {},
+  patchWebhook: { description: 'Taken over' },
+  rotateWebhookSecret: { overlap_hours: 0 },
+  replayDeliveries: { from: '2026-01-01T00:00:00.000Z' },
 };
 
 const IDENTITY = 'user|42';
@@ -53,6 +63,8 @@ interface Objects {
   sessions: string;
   identities: string;
   macros: string;
+  webhooks: string;
+  delivery: string;
   message: string;
 }
 
@@ -71,7 +83,8 @@ function pathTo(operation: Operation, objects: Objects): string {
   const path = operation.path
     .replace(/\{(id|identity)\}/, objects[collection])
     .replace('{message_id}', objects.message)
-    .replace('{macro_id}', objects.macros);
+    .replace('{macro_id}', objects.macros)
+    .replace('{delivery_id}', objects.delivery);
   if (path.includes('{')) throw new Error(`${operation.path} has a parameter that the test does not know`);
   return path;
 }
@@ -105,6 +118,8 @@ const missing = (): Objects => ({
   sessions: made('session'),
   identities: v7(),
   macros: made('macro'),
+  webhooks: made('webhook'),
+  delivery: made('delivery'),
   message: made('message'),
 });
 
@@ -123,6 +138,15 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     body: { body: 'How do you do' },
   });
   const macro = await api.request('POST', '/v1/macros', { as: key, body: { name: 'Reply', body: 'Yes' } });
+  await api.database.query('delete from webhooks where tenant_id = $1', [tenant.uuid]);
+  await api.database.query('update api_keys set revoked_at = now() where tenant_id = $1 and id <> $2', [
+    tenant.uuid,
+    uuidOfKey(tenant.key),
+  ]);
+  const fields = { url: 'https://93.184.215.14/hook', event_types: ['api_key.revoked'] };
+  const webhook = await api.request('POST', '/v1/webhooks', { as: key, body: fields });
+  const delivery = await api.request('POST', `/v1/webhooks/${webhook.body.id}/test`, { as: key });
+  await api.database.query("update deliveries set status = 'delivered' where tenant_id = $1", [tenant.uuid]);
   const quarantined = v7();
   await api.database.query(
     `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
@@ -151,6 +175,8 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     quarantine: toTypeId('quarantine', quarantined),
     identities: encodeURIComponent(IDENTITY),
     macros: macro.body.id,
+    webhooks: webhook.body.id,
+    delivery: delivery.body.id,
     message: written.body.id,
   };
 }
@@ -208,6 +234,7 @@ test('the matrix contains every kind of object of the API', () => {
       'invitations',
       'sessions',
       'macros',
+      'webhooks',
     ]),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
@@ -307,6 +334,7 @@ test('lists contain no data of another tenant, with any filter', async () => {
     '/v1/macros',
     '/v1/quarantine',
     '/v1/questions',
+    '/v1/webhooks',
   ]);
   for (const { path } of paged) {
     expect((await api.request('GET', path, { as: owner.key.apiKey })).body.data, path).not.toEqual([]);

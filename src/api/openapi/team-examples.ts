@@ -57,6 +57,49 @@ function accountExamples(idOf: IdOf, at: string): Record<string, unknown> {
   };
 }
 
+/** Webhooks and their deliveries. */
+function webhookExamples(idOf: IdOf, at: string): Record<string, unknown> {
+  const input = {
+    url: 'https://hooks.example.com/parley',
+    description: 'CRM',
+    event_types: ['answer.completed', 'message.created'],
+    payload: 'full',
+    ordered: false,
+  };
+  const webhook = {
+    id: idOf('webhook'),
+    ...input,
+    status: 'enabled',
+    disabled_reason: null,
+    lag: { events: 0, seconds: 0 },
+    previous_secret_until: null,
+    created_at: at,
+    updated_at: at,
+  };
+  return {
+    WebhookInput: input,
+    WebhookPatch: { status: 'enabled', resume: 'continue' },
+    WebhookRotation: { overlap_hours: 24 },
+    WebhookReplay: { from: at, types: ['answer.completed'] },
+    ReplayCount: { count: 17 },
+    Webhook: webhook,
+    'Webhook.created': { ...webhook, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+    Delivery: {
+      id: idOf('delivery'),
+      event_id: idOf('event'),
+      sequence: 4711,
+      type: 'answer.completed',
+      attempt: 1,
+      at,
+      status: 'delivered',
+      response_status: 204,
+      duration_ms: 87,
+      error: null,
+      response: '',
+    },
+  };
+}
+
 /** Who the credential is, and tokens. */
 function tokenExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const claims = { iss: idOf('key'), sub: idOf('tenant'), exp: 1_795_244_400, grants: { identity: 'user|42' } };
@@ -153,6 +196,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       secret: 'Yk8wZ3J5c2VjcmV0LW9mLTMyLWJ5dGVzLWFzLXRleHQ',
       api_key: 'sk_01jdpnx3r0e008000000000001_Q2x…',
     },
+    ...webhookExamples(idOf, at),
     AuditEntry: {
       id: idOf('audit'),
       at,

@@ -18,6 +18,7 @@ import { resultRoutes } from './results.ts';
 import { sessionRoutes } from './sessions.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** Every operation of the API. The most frequent ones come first, since the router tries them in order. */
 export const OPERATIONS: Operation[] = [
@@ -38,6 +39,7 @@ export const OPERATIONS: Operation[] = [
   ...tenantRoutes,
   ...memberRoutes,
   ...apiKeyRoutes,
+  ...webhookRoutes,
   ...auditLogRoutes,
   ...probeRoutes,
 ];
@@ -57,6 +59,7 @@ export const TAGS: Record<string, string> = {
   Tenant: 'The settings of the tenant.',
   Members: 'The team: members, roles and invitations.',
   'API keys': 'Keys for servers and for public tokens.',
+  Webhooks: 'Events sent to your own systems, and their deliveries.',
   'Audit log': 'The actions of the team.',
   Operating: 'Probes, and this document.',
 };

@@ -4,6 +4,7 @@ import { ApiKeyEntity } from './api-keys.ts';
 import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
+import { DeliveryEntity } from './deliveries.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
 import { EventEntity, EventSequenceEntity } from './events.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
@@ -29,6 +30,7 @@ import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTe
 import { SessionEntity } from './sessions.ts';
 import { DeletedTenantEntity, TenantEntity } from './tenants.ts';
 import { TestAnswerEntity } from './test-answers.ts';
+import { WebhookEntity } from './webhooks.ts';
 
 /** All tables, for MikroORM and for the test that compares them with the migrated schema. */
 export const ENTITIES = [
@@ -65,6 +67,8 @@ export const ENTITIES = [
   MessageEntity,
   EventEntity,
   EventSequenceEntity,
+  WebhookEntity,
+  DeliveryEntity,
   IngestionTotalEntity,
   RecordedFlushEntity,
   FlushProducerEntity,

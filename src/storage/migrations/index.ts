@@ -44,6 +44,7 @@ import { Events } from './20261231-events.ts';
 import { IdentityIds } from './20261231-identity-ids.ts';
 import { LastValues } from './20261231-last-values.ts';
 import { Schedules } from './20261231-schedules.ts';
+import { Webhooks } from './20270101-webhooks.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -93,9 +94,10 @@ export const MIGRATIONS = [
   { name: '20261231-events', class: Events },
   { name: '20261231-schedules', class: Schedules },
   { name: '20261231-last-values', class: LastValues },
+  { name: '20270101-webhooks', class: Webhooks },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 35;
+export const NEEDED_SCHEMA = 38;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

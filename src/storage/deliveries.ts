@@ -1,0 +1,143 @@
+import { type DeliveryStatus, type StoredDelivery, TEST_TYPE } from '../domain/deliveries.ts';
+import type { EventType } from '../domain/events.ts';
+import { newUuid } from '../domain/ids.ts';
+import type { Page } from '../domain/pages.ts';
+import { fieldFault, notFound, Problem } from '../domain/problem.ts';
+import { DELIVERIES_KEPT_DAYS, MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
+import { byTime, createList, readPage } from './lists.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+import type { Transaction } from './transaction.ts';
+
+const COLUMNS = `id, event_id, deliveries.sequence::float8 as sequence, type, attempt, at, status, response_status,
+  duration_ms, error, response`;
+const RETURNED = COLUMNS.replace('deliveries.', '');
+const DELETED_AT_ONCE = 1000;
+
+export interface DeliveryFilter {
+  webhookId: string;
+  status?: DeliveryStatus | undefined;
+  /** Only of events after this number. */
+  after?: number | undefined;
+}
+
+/** Returns a page of a webhook's attempts, newest first; those that are still to come are the first. */
+export function listDeliveries(
+  tenant: TenantStorage,
+  { webhookId, status, after }: DeliveryFilter,
+  limit: number,
+  position: string[] | null,
+): Promise<Page<StoredDelivery>> {
+  const list = createList(tenant, 'deliveries', COLUMNS, byTime<StoredDelivery>('at', true));
+  list.access.and('deliveries.webhook_id = $', webhookId);
+  if (status) list.filters.and('status = $', status);
+  if (after !== undefined) list.filters.and('deliveries.sequence > $', after);
+  return readPage(tenant, list, limit, position);
+}
+
+type Replayed = Pick<StoredWebhook, 'id' | 'status'>;
+
+/** Locks an enabled webhook, and makes a worker look at it. Throws 404, or 409 for a disabled one. */
+async function wake(tx: Transaction, tenantId: string, id: string, now: Date): Promise<void> {
+  const [webhook] = await tx.query<Replayed>(
+    'select id, status from webhooks where tenant_id = $1 and id = $2 for update',
+    [tenantId, id],
+  );
+  if (!webhook) throw notFound('webhook');
+  if (webhook.status === 'disabled')
+    throw new Problem('invalid-transition', 'The webhook is disabled. Enable it first, with PATCH.', {
+      extra: { from: 'disabled', allowed: ['enabled'] },
+    });
+  await tx.query('update webhooks set due_at = $3 where tenant_id = $1 and id = $2', [tenantId, id, now]);
+}
+
+/** Adds the delivery of a test event, due now. */
+export const insertTest = (tenant: TenantStorage, webhookId: string, now: Date): Promise<StoredDelivery> =>
+  tenant.transaction(async tx => {
+    await wake(tx, tenant.tenantId, webhookId, now);
+    const rows = await tx.query<StoredDelivery>(
+      `insert into deliveries (tenant_id, id, webhook_id, event_id, type, object_id, event_at, attempt, at, status)
+       values ($1, $2, $3, $4, $5, $3, $6, 1, $6, 'waiting') returning ${RETURNED}`,
+      [tenant.tenantId, newUuid(), webhookId, newUuid(), TEST_TYPE, now],
+    );
+    return rows[0] as StoredDelivery;
+  });
+
+/** Makes the event of a delivery due again, under its id, and returns the new delivery. */
+export const replayDelivery = (
+  tenant: TenantStorage,
+  webhookId: string,
+  deliveryId: string,
+  now: Date,
+): Promise<StoredDelivery> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    await wake(tx, tenantId, webhookId, now);
+    const [row] = await tx.query<{ event_id: string }>(
+      'select event_id from deliveries where tenant_id = $1 and webhook_id = $2 and id = $3',
+      [tenantId, webhookId, deliveryId],
+    );
+    if (!row) throw notFound('delivery');
+    const [waiting] = await tx.query<StoredDelivery>(
+      `update deliveries set at = $4 where tenant_id = $1 and webhook_id = $2 and event_id = $3 and status = 'waiting'
+       returning ${RETURNED}`,
+      [tenantId, webhookId, row.event_id, now],
+    );
+    if (waiting) return waiting;
+    const [added] = await tx.query<StoredDelivery>(
+      `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+       select tenant_id, $4, webhook_id, event_id, sequence, type, object_id, event_at, 1, $5, 'waiting'
+       from deliveries where tenant_id = $1 and webhook_id = $2 and id = $3 returning ${RETURNED}`,
+      [tenantId, webhookId, deliveryId, newUuid(), now],
+    );
+    return added as StoredDelivery;
+  });
+
+export interface ReplayRange {
+  from: Date;
+  to: Date;
+  types: readonly EventType[];
+}
+
+/**
+ * Makes the events of a range of time due again, and returns their number. Those that wait already are not counted.
+ * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
+ */
+export const replayRange = (
+  tenant: TenantStorage,
+  webhookId: string,
+  { from, to, types }: ReplayRange,
+  now: Date,
+): Promise<number> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    await wake(tx, tenantId, webhookId, now);
+    const added = await tx.query(
+      `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+       select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
+       where tenant_id = $1 and written_at >= $3 and written_at < $4 and type = any($5)
+         and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
+         and not exists (select from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
+           and deliveries.sequence = events.sequence)
+       order by sequence limit $7 returning 1`,
+      [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
+    );
+    if (added.length > MAX_REPLAYED)
+      throw fieldFault('/from', 'out-of-range', `Must start a range with at most ${MAX_REPLAYED} events.`);
+    return added.length;
+  });
+
+/** Deletes a batch of old attempts, and returns their number. For the worker. `now` is its clock; the earlier counts. */
+export async function deleteOldDeliveries(storage: Storage, now: Date): Promise<number> {
+  const [row] = await storage.query<{ count: number }>(
+    `with old as (
+       delete from deliveries where (tenant_id, id) in (
+         select tenant_id, id from deliveries
+         where at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by at limit $3 for update skip locked
+       ) returning 1
+     )
+     select count(*)::int as count from old`,
+    [now, DELIVERIES_KEPT_DAYS, DELETED_AT_ONCE],
+  );
+  return row?.count ?? 0;
+}
