@@ -60,6 +60,19 @@ describe('card decisions', () => {
     expect(claimed.body.data.every(({ shown }: { shown: boolean }) => !shown)).toBe(true);
   });
 
+  test('and the reach of a question need the scope of an API key', async () => {
+    const { tenant } = await makeScene();
+    const { id } = await publishQuestion(api, tenant);
+    const { apiKey: reader } = await tenant.addKey({ scopes: ['identities:read', 'questions:read'] });
+    const { apiKey: other } = await tenant.addKey({ scopes: ['answers:read'] });
+    const decisions = (as: string) => api.request('GET', '/v1/identities/ada/card-decisions', { as });
+    const reach = (as: string) => api.request('POST', `/v1/questions/${id}/reach`, { as, body: {} });
+    expect((await decisions(reader)).body.data).toMatchObject([{ question_id: id, shown: true }]);
+    expect((await reach(reader)).body).toEqual({ judged: 0, reached: 0, withheld: {} });
+    expectProblem(await decisions(other), 403, 'insufficient-scope');
+    expectProblem(await reach(other), 403, 'insufficient-scope');
+  });
+
   test('do not exist for other tenants', async () => {
     const [{ tenant }, other] = [await makeScene(), await makeScene()];
     await publishQuestion(api, tenant);

@@ -505,6 +505,12 @@ namespace Parley;
  *     types: list<'string'|'number'|'boolean'|'date'>,
  *     values: list<string|int|float|bool>
  * }
+ * @phpstan-type GateDecision array{gate: string, passed: bool, passes_at: string|null}
+ * @phpstan-type CardDecision array{question_id: string, name: string, shown: bool, gates: list<GateDecision>}
+ * @phpstan-type CardDecisions array{identity: string, verified: bool, data: list<CardDecision>}
+ * @phpstan-type CardDecisionsQuery array{verified?: bool, platform?: string, app_version?: string, locale?: string}
+ * @phpstan-type ReachRequest array{audience?: Audience|null, sampling_percent?: int|float}
+ * @phpstan-type Reach array{judged: int, reached: int, withheld: array<string, int>}
  * @phpstan-type IdentityProfile array{
  *     identity: string,
  *     verified: bool,

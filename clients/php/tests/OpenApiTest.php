@@ -45,6 +45,7 @@ final class OpenApiTest extends TestCase
     /** Query shapes by operation. */
     private const QUERIES = [
         'AnswerQuery' => 'listAnswers',
+        'CardDecisionsQuery' => 'readCardDecisions',
         'ConversationQuery' => 'listConversations',
         'IdentityQuery' => 'listIdentities',
         'QuestionQuery' => 'listQuestions',

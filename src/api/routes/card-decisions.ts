@@ -37,7 +37,7 @@ export const readCardDecisions = operation({
   summary: 'Explain which cards a user sees, and why not the others',
   description:
     'Lists every published question that is not archived with the verdict of each gate, evaluated by the function that also decides on card lists. `platform`, `app_version` and `locale` are those that the app would send; without them, the profile decides.',
-  credentials: ['session'],
+  credentials: ['api-key', 'session'],
   right: 'identities:read',
   params: z.object({ identity: Identity }),
   query: z.object({
@@ -84,7 +84,7 @@ export const estimateReach = operation({
   tag: 'Questions',
   summary: 'Estimate whom a question reaches',
   description: `Evaluates the question for the last ${MAX_JUDGED.toLocaleString('en')} people who were shown a card, with the rules of the body in place of its own. A question that is not live is evaluated as if it were. The device is that of the profile, or else of the last view.`,
-  credentials: ['session'],
+  credentials: ['api-key', 'session'],
   right: 'questions:read',
   params: z.object({ id: typeId('question') }),
   body: ReachRequest,

@@ -8,6 +8,7 @@ export { visibleSteps } from '../session/steps.ts';
 export type * from '../types.ts';
 export type { Wire } from '../wire.ts';
 export { createServerClient, etagOf, type ServerClient, type ServerClientOptions } from './client.ts';
+export type * from './decision-types.ts';
 export type * from './inbox-types.ts';
 export type * from './resources.ts';
 export { signToken, type TokenGrant } from './sign-token.ts';

@@ -1,6 +1,7 @@
 import type { CallOptions } from '../call.ts';
 import type { List } from '../pages.ts';
 import type { Answer, Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
+import type { CardDecisions, CardDecisionsQuery, Reach, ReachRequest } from './decision-types.ts';
 import type {
   AppliedMacro,
   BulkChange,
@@ -90,6 +91,8 @@ export interface IdentitiesOperations {
   save(batch: { identities: IdentityItem[] }, options?: RequestOptions): Promise<{ results: IdentityResult[] }>;
   /** Names, types and most frequent values of the attributes in use. */
   readAttributes(options?: CallOptions): Promise<{ data: IdentityAttribute[] }>;
+  /** Which cards a user sees, and why not the others. */
+  readCardDecisions(identity: string, query?: CardDecisionsQuery, options?: CallOptions): Promise<CardDecisions>;
 }
 
 /** Counters of the ingestion. */
@@ -143,6 +146,8 @@ export interface QuestionsOperations {
   /** Common questions to start from, in German for `de`, otherwise in English. `create` accepts the `question` of each. */
   readTemplates(query?: { locale?: string }, options?: CallOptions): Promise<{ data: QuestionTemplate[] }>;
   readResults(id: string, query?: ResultsQuery, options?: CallOptions): Promise<Results>;
+  /** How many of the last 5,000 people who were shown a card the question would reach, and which gates keep the others. */
+  estimateReach(id: string, rules?: ReachRequest, options?: RequestOptions): Promise<Reach>;
 }
 
 /** Access tokens of the tenant. */

@@ -12,6 +12,8 @@ use Parley\Shapes;
  * User profiles. `verified` selects the identity verified by your backend (the default) or the unverified one of the
  * same name.
  *
+ * @phpstan-import-type CardDecisions from Shapes
+ * @phpstan-import-type CardDecisionsQuery from Shapes
  * @phpstan-import-type IdentityAttribute from Shapes
  * @phpstan-import-type IdentityItem from Shapes
  * @phpstan-import-type IdentityPatch from Shapes
@@ -90,5 +92,17 @@ trait Identities
     {
         /** @var array{data: list<IdentityAttribute>} */
         return $this->read(__FUNCTION__, '/v1/identity-attributes');
+    }
+
+    /**
+     * Returns which cards a user sees, and why not the others.
+     *
+     * @param CardDecisionsQuery $query the device, by default that of the profile
+     * @return CardDecisions
+     */
+    public function readCardDecisions(string $identity, array $query = []): array
+    {
+        /** @var CardDecisions */
+        return $this->read(__FUNCTION__, Path::fill('/v1/identities/{identity}/card-decisions', $identity), $query);
     }
 }

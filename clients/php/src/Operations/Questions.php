@@ -18,6 +18,8 @@ use Parley\Shapes;
  * @phpstan-import-type QuestionQuery from Shapes
  * @phpstan-import-type QuestionTemplates from Shapes
  * @phpstan-import-type QuestionVersion from Shapes
+ * @phpstan-import-type Reach from Shapes
+ * @phpstan-import-type ReachRequest from Shapes
  * @phpstan-import-type Results from Shapes
  * @phpstan-import-type ResultsQuery from Shapes
  */
@@ -161,5 +163,17 @@ trait Questions
     {
         /** @var Results */
         return $this->read(__FUNCTION__, Path::fill('/v1/questions/{id}/results', $id), $query);
+    }
+
+    /**
+     * Returns how many of the last 5,000 people who were shown a card the question would reach now.
+     *
+     * @param ReachRequest $body rules to evaluate instead of those of the question
+     * @return Reach
+     */
+    public function estimateReach(string $id, array $body = [], ?string $idempotencyKey = null): array
+    {
+        /** @var Reach */
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/reach', $id), $body, $idempotencyKey);
     }
 }

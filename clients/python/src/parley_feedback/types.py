@@ -999,6 +999,49 @@ class IdentityAttributes(TypedDict):
     data: list[IdentityAttribute]
 
 
+class GateDecision(TypedDict):
+    """Whether a gate lets the card pass."""
+
+    gate: str
+    """`status`, `schedule`, `public`, `frequency`, `sampling`, `limit`, `audience` or `cooldown`."""
+    passed: bool
+    passes_at: str | None
+    """When time alone lets it pass."""
+
+
+class CardDecision(TypedDict):
+    """Whether a user sees the card of a question, and why not."""
+
+    question_id: str
+    name: str
+    shown: bool
+    gates: list[GateDecision]
+
+
+class CardDecisions(TypedDict):
+    """The decision on the card of each question for a user."""
+
+    identity: str
+    verified: bool
+    data: list[CardDecision]
+
+
+class ReachRequest(TypedDict, total=False):
+    """Rules to evaluate instead of those of the question."""
+
+    audience: Audience | None
+    sampling_percent: float
+
+
+class Reach(TypedDict):
+    """The number of people whom a question would reach now, of those who were shown a card last."""
+
+    judged: int
+    reached: int
+    withheld: dict[str, int]
+    """The number of others by the first gate that fails."""
+
+
 class IdentityProfile(TypedDict):
     """Profile of a user."""
 

@@ -8,6 +8,7 @@ from ..calls import Call, get, get_page, patch, path, post, put
 from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
 from ..types import (
+    CardDecisions,
     IdentityAttributes,
     IdentityItem,
     IdentityPatch,
@@ -88,3 +89,25 @@ class Identities(Resource[D_co]):
     def read_attributes(self) -> Call[IdentityAttributes]:
         """Returns names, types and most frequent values of the attributes in use."""
         return get("/v1/identity-attributes")
+
+    @operation("readCardDecisions")
+    def read_card_decisions(
+        self,
+        identity: str,
+        *,
+        verified: bool | None = None,
+        platform: str | None = None,
+        app_version: str | None = None,
+        locale: str | None = None,
+    ) -> Call[CardDecisions]:
+        """Returns which cards a user sees, and why not the others.
+
+        Args:
+            identity: The user.
+            verified: Verified (True, the default) or unverified (False) identity.
+            platform: Platform that the app would send; that of the profile by default, as of the next two.
+            app_version: Version of the app.
+            locale: Language of the app.
+        """
+        query = {"verified": verified, "platform": platform, "app_version": app_version, "locale": locale}
+        return get(f"{path(_ONE, identity=identity)}/card-decisions", query)

@@ -17,6 +17,8 @@ from ..types import (
     QuestionTemplates,
     QuestionType,
     QuestionVersion,
+    Reach,
+    ReachRequest,
     Results,
 )
 
@@ -163,3 +165,16 @@ class Questions(Resource[D_co]):
             "test": test,
         }
         return get(f"{path(_ONE, id=id)}/results", query)
+
+    @operation("estimateReach")
+    def estimate_reach(
+        self, id: str, *, idempotency_key: str | None = None, **rules: Unpack[ReachRequest]
+    ) -> Call[Reach]:
+        """Returns how many of the last 5,000 people who were shown a card the question would reach now.
+
+        Args:
+            id: `question_…`.
+            idempotency_key: Replaces the generated key.
+            **rules: `audience` and `sampling_percent` to evaluate instead of those of the question.
+        """
+        return post(f"{path(_ONE, id=id)}/reach", rules, idempotency_key)
