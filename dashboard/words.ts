@@ -53,6 +53,21 @@ export const STATUS_TONE: Record<QuestionStatus, Tone> = {
   archived: 'neutral',
 };
 
+export type Gate = Schemas['GateDecision']['gate'];
+
+/** Why a card is not shown: the condition that fails. */
+export const gateName = (gate: Gate): string =>
+  ({
+    status: t('Question not live'),
+    schedule: t('Outside of the schedule'),
+    public: t('Only for verified users'),
+    frequency: t('Answered, dismissed or shown before'),
+    sampling: t('Not in the chosen share'),
+    limit: t('Maximum number of answers reached'),
+    audience: t('Not in the audience'),
+    cooldown: t('Another question comes first'),
+  })[gate];
+
 /** Where cards can appear. */
 export const PLACEMENTS: readonly Placement[] = [
   'inline',

@@ -71,12 +71,15 @@ const intervalOf =
   ({ state }: { state: { error: ApiProblem | null } }) =>
     !isSignedOut(state.error) && everyMs && Math.max(everyMs, (state.error?.retryAfterSeconds ?? 0) * 1000);
 
+/** Operations that only read: a GET, or a POST whose question is too large for a query. */
+type ReadKey = OperationKey & (`GET ${string}` | 'POST /v1/questions/{id}/reach');
+
 /**
- * Fetches a GET operation of the tenant in the address; components with the same request share one cached response.
+ * Fetches a reading operation of the tenant in the address; components with the same request share one cached response.
  *
  * `etag` is the response's entity tag, for `ifMatch`. A response equal to the last one keeps its identity.
  */
-export function useApi<K extends OperationKey & `GET ${string}`>(
+export function useApi<K extends ReadKey>(
   operation: K,
   request: RequestOf<K>,
   { everyMs = false, inBackground = false, enabled = true, isExtra = false }: Reading = {},

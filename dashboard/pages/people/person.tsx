@@ -5,6 +5,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Page, Panel, Ready } from '../../components/page.tsx';
 import { formatTime, t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
+import { Cards } from './cards.tsx';
 import styles from './person.module.css';
 import { Timeline } from './timeline.tsx';
 
@@ -84,6 +85,7 @@ export function Person() {
       <div className={styles.person}>
         <Profile query={profile} />
         <div className={styles.left}>
+          <Cards who={who} />
           <Timeline who={who} firstSeenAt={profile.data?.first_seen_at} />
         </div>
       </div>

@@ -9,6 +9,7 @@ import type { QuestionValues } from './form.ts';
 import { Languages } from './languages/languages.tsx';
 import { PlacementField } from './placement.tsx';
 import { HowMany } from './rules/how-many.tsx';
+import { Reach } from './rules/reach.tsx';
 import { When } from './rules/when.tsx';
 import { Who } from './rules/who.tsx';
 import { FollowUps } from './steps/follow-ups.tsx';
@@ -78,5 +79,6 @@ export const QuestionFields = ({ form, question }: { form: QuestionForm; questio
     <Who form={form} />
     <When form={form} />
     <HowMany form={form} />
+    {question && <Reach form={form} question={question} />}
   </>
 );
