@@ -224,6 +224,9 @@ describe('a running service', () => {
     const { memberId: id } = await makeMember(api, tenant, 'agent');
     await by('listMembers', headers);
     await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
+    const assign = { least_busy: [id] };
+    await by('replaceAssignmentRules', headers, {}, { body: { data: [{ name: 'All', then: { assign } }] } });
+    await by('readAssignmentRules', headers);
     await by('removeMember', headers, { id });
     const made = await by('createApiKey', headers, {}, { body: { name: 'made here' } });
     await by('listApiKeys', headers);

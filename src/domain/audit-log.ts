@@ -57,6 +57,7 @@ export const ACTIONS = [
   'webhook.rotated',
   'webhook.tested',
   'webhook.replayed',
+  'assignment-rules.replaced',
   'conversation.deleted',
   'message.updated',
   'message.redacted',

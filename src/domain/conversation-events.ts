@@ -13,12 +13,20 @@ export const EVENT_FIELDS = [
 ] as const;
 export type EventField = (typeof EVENT_FIELDS)[number];
 
+/** Why an assignment rule that matched found no member. */
+export const WaitCode = z.enum(['members-away', 'members-full']);
+export type WaitCode = z.infer<typeof WaitCode>;
+
 const EventReason = z
   .object({
-    type: z.enum(['member', 'user', 'timer', 'macro', 'merge']),
+    type: z.enum(['member', 'user', 'timer', 'macro', 'merge', 'rule']),
     id: z.string().nullable().meta({
       description:
-        '`member_…`, `macro_…`, the `conversation_…` of a merge, or the identity of a user; null for a change with an API key or by a timer',
+        '`member_…`, `macro_…`, `rule_…`, the `conversation_…` of a merge, or the identity of a user; null for a change with an API key or by a timer',
+    }),
+    code: WaitCode.optional().meta({
+      description:
+        'Only of a rule that matched and found no member: all of its members are away, or those present have no place. The conversation waits for one of them',
     }),
   })
   .meta({ id: 'EventReason', description: 'The cause of the change' });
@@ -91,8 +99,14 @@ export const changeEvents = (before: Recorded, after: Recorded, reason: EventRea
 
 const asText = (value: EventValue): string => (Array.isArray(value) ? value.join(', ') : value) || 'none';
 
+const WAITS: Record<WaitCode, string> = {
+  'members-away': 'every member of the rule is away',
+  'members-full': 'no member of the rule has a place',
+};
+
 /** Returns an event as text, for readers that do not know `event`. */
-export const describeEvent = ({ field, from, to }: MessageEvent): string => `${field}: ${asText(from)} → ${asText(to)}`;
+export const describeEvent = ({ field, from, to, reason: { code } }: MessageEvent): string =>
+  code ? `${field}: ${asText(to)}, because ${WAITS[code]}` : `${field}: ${asText(from)} → ${asText(to)}`;
 
 const EVENT_TEXT = /^(status|assignee_id|priority): (\S+) → (\S+)$/;
 

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'event'
   | 'webhook'
   | 'delivery'
+  | 'rule'
   | 'quarantine';
 
 /** Returns a new UUIDv7 (RFC 9562), the internal form of identifiers. */

@@ -1,12 +1,21 @@
 import { z } from 'zod';
 import { AccountName, Email, Password } from './accounts.ts';
+import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { Problem } from './problem.ts';
-import { Role } from './roles.ts';
+import { Role, roleHolds } from './roles.ts';
 import { TimestampOut } from './text.ts';
 
 /** Maximum number of members and open invitations per tenant. */
 export const MAX_MEMBERS = 200;
+
+/** Whether assignment rules give a member conversations. */
+export const Availability = z.enum(['active', 'away']);
+export type Availability = z.infer<typeof Availability>;
+
+/** Number of open and pending conversations up to which assignment rules give a member more, unless it is changed. */
+export const DEFAULT_CAPACITY = 20;
+const MAX_CAPACITY = 1000;
 
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;
@@ -20,11 +29,23 @@ export const Member = z
     name: z.string(),
     role: Role,
     totp_enabled: z.boolean(),
+    availability: Availability.meta({ description: 'Whether assignment rules give the member conversations' }),
+    capacity: int32().meta({
+      description: 'Number of open and pending conversations up to which assignment rules give the member more',
+    }),
     created_at: TimestampOut,
   })
   .meta({ id: 'Member' });
 
-export const MemberPatch = z.strictObject({ role: Role }).meta({ id: 'MemberPatch' });
+export const MemberPatch = z
+  .strictObject({
+    role: Role,
+    availability: Availability.meta({ description: 'Members may change their own' }),
+    capacity: z.int().min(0).max(MAX_CAPACITY),
+  })
+  .partial()
+  .meta({ id: 'MemberPatch' });
+export type MemberPatch = z.output<typeof MemberPatch>;
 
 export const NewInvitation = z.strictObject({ email: Email, role: Role }).meta({ id: 'InvitationInput' });
 
@@ -69,6 +90,16 @@ export const Acceptance = z
 export function requireRankFor(actor: Role, ...roles: Role[]): void {
   if (actor === 'owner' || !roles.includes('owner')) return;
   throw new Problem('insufficient-scope', 'Only an owner can add, change or remove an owner.');
+}
+
+/** Throws 403 unless `actor` may make a change of a member: others than admins may only set their own availability. */
+export function requireChangeOf(id: string, change: MemberPatch, actor: { role: Role; memberId: string }): void {
+  if (roleHolds(actor.role, 'members:manage')) return;
+  const { availability, ...others } = change;
+  if (Object.keys(others).length > 0)
+    throw new Problem('insufficient-scope', 'Only owners and admins can change the role and capacity of members.');
+  if (availability !== undefined && id !== actor.memberId)
+    throw new Problem('insufficient-scope', 'Only owners and admins can change the availability of other members.');
 }
 
 /** Returns the likely mailbox of an address, for counting mails: without the part after `+`, which senders choose. */

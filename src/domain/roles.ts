@@ -37,6 +37,7 @@ export const RIGHTS = {
   'tenant:write': { roles: ADMINS, scope: null },
   'members:read': { roles: EVERYBODY, scope: null },
   'members:manage': { roles: ADMINS, scope: null },
+  'availability:write': { roles: TEAM, scope: null },
   'api-keys:manage': { roles: ADMINS, scope: null },
   'webhooks:manage': { roles: ADMINS, scope: 'webhooks:manage' },
   'audit-log:read': { roles: ADMINS, scope: null },

@@ -129,6 +129,11 @@ const webhookMetrics = ({ counter, gauge, histogram }: Maker) => ({
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
   expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
   conversationsWoken: counter('parley_conversations_woken_total', 'Snoozed conversations woken at their time'),
+  conversationsAssigned: counter(
+    'parley_conversations_assigned_total',
+    'Conversations that assignment rules have looked at, by outcome',
+    ['outcome'],
+  ),
   conversationsAutoResolved: counter(
     'parley_conversations_auto_resolved_total',
     'Conversations resolved because their user did not answer',

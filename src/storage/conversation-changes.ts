@@ -16,12 +16,12 @@ import {
   type Author,
   CONVERSATION_COLUMNS,
   type ConversationRow,
+  type EventWriting,
   insertEvents,
   type Owner,
   openWrite,
   placeEvents,
   readConversation,
-  type Writing,
 } from './conversation-rows.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
@@ -186,7 +186,7 @@ const RETURNED = CONVERSATION_COLUMNS.split(',').map(column => `conversations.${
  * `changes`.
  */
 export async function storeChanges(
-  writing: Writing,
+  writing: EventWriting,
   changes: readonly Changed[],
   reason: EventReason,
 ): Promise<ConversationRow[]> {

@@ -20,6 +20,13 @@ export interface Author {
   name: string | null;
 }
 
+/** The author of changes that no one requests, such as by a rule. */
+interface SystemAuthor {
+  type: 'system';
+  id: null;
+  name: null;
+}
+
 /** The owner of conversations: one verified or claimed identity. Undefined for the team, which sees all. */
 export interface Owner {
   identity: string;
@@ -78,6 +85,9 @@ export interface Writing {
   author: Author;
   now: Date;
 }
+
+/** A write of events, also by the system. */
+export type EventWriting = Omit<Writing, 'author'> & { author: Author | SystemAuthor };
 
 export async function insertRow(
   { tx, tenantId, author, now }: Writing,
@@ -147,7 +157,7 @@ export const placeEvents = (
 
 /** Inserts events, which only the team sees, with their text for readers that do not know `event`. */
 export async function insertEvents(
-  { tx, tenantId, author, now }: Writing,
+  { tx, tenantId, author, now }: EventWriting,
   placed: readonly PlacedEvent[],
 ): Promise<void> {
   if (placed.length === 0) return;

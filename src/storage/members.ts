@@ -1,5 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newUuid } from '../domain/ids.ts';
-import { MAX_MEMBERS, requireRankFor } from '../domain/members.ts';
+import {
+  type Availability,
+  MAX_MEMBERS,
+  type MemberPatch,
+  requireChangeOf,
+  requireRankFor,
+} from '../domain/members.ts';
 import type { Page } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
@@ -20,6 +27,8 @@ export interface MemberRow {
   name: string;
   role: Role;
   totp_confirmed_at: Date | null;
+  availability: Availability;
+  capacity: number;
   created_at: Date;
 }
 
@@ -32,7 +41,7 @@ export interface InvitationRow {
 }
 
 const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, members.role,
-  accounts.totp_confirmed_at, members.created_at`;
+  accounts.totp_confirmed_at, members.availability, members.capacity, members.created_at`;
 const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
 /** Returns a tenant's members in the order in which they joined. */
@@ -117,15 +126,30 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
   if (others.length === 0) throw new Problem('last-owner', 'The member is the only owner of the tenant.');
 }
 
-/** Changes a member's role. 403 beyond the actor's own rank, 409 for the last owner. */
-export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string, role: Role): Promise<MemberRow> =>
+/**
+ * Changes a member. 403 beyond the actor's own rank or for another member's availability, 409 for the last owner. The
+ * flag is false if nothing has changed.
+ */
+export const updateMember = (
+  tenant: TenantStorage,
+  actor: { role: Role; memberId: string },
+  id: string,
+  change: MemberPatch,
+): Promise<{ member: MemberRow; isChanged: boolean }> =>
   tenant.transaction(async tx => {
     await lockTenant(tx, tenant.tenantId);
-    const member = await readMember(tx, tenant.tenantId, id);
-    requireRankFor(actor, member.role, role);
-    if (member.role === 'owner' && role !== 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
-    await tx.query('update members set role = $3 where tenant_id = $1 and id = $2', [tenant.tenantId, id, role]);
-    return { ...member, role };
+    const before = await readMember(tx, tenant.tenantId, id);
+    requireChangeOf(id, change, actor);
+    const after = { ...before, ...change };
+    if (change.role !== undefined) requireRankFor(actor.role, before.role, change.role);
+    if (before.role === 'owner' && after.role !== 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
+    const isChanged = !isDeepStrictEqual(before, after);
+    if (isChanged)
+      await tx.query(
+        'update members set role = $3, availability = $4, capacity = $5 where tenant_id = $1 and id = $2',
+        [tenant.tenantId, id, after.role, after.availability, after.capacity],
+      );
+    return { member: after, isChanged };
   });
 
 /**

@@ -1,6 +1,7 @@
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
+import { runAssignment } from './assign.ts';
 import { runCardValues } from './card-values.ts';
 import { runRetention } from './retention.ts';
 import { runSearchIndexing } from './search-index.ts';
@@ -32,6 +33,7 @@ export function startBackgroundWork({ tenants, ...deps }: BackgroundDeps): Backg
     timers: runTimers(deps),
     'numbering events': runSequencer(deps),
     'card values': runCardValues(deps),
+    assignment: runAssignment({ ...deps, tenants }),
   };
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));
 }

@@ -84,6 +84,7 @@ describe('the table of rights', () => {
       'patchConversation',
       'patchIdentity',
       'patchMacro',
+      'patchMember', // their own availability
       'patchMessage',
       'putIdentity',
       'redactMessage',
@@ -103,6 +104,7 @@ describe('the table of rights', () => {
       'listQuarantine',
       'listWebhooks',
       'readApiKey',
+      'readAssignmentRules',
       'readAuditLog',
       'readWebhook',
     ]);
@@ -167,7 +169,7 @@ describe('a page of another site', () => {
         .toSorted(),
     ).toEqual([
       ...['listApiKeys', 'listDeliveries', 'listInvitations', 'listQuarantine', 'listWebhooks'],
-      ...['readApiKey', 'readWebhook'],
+      ...['readApiKey', 'readAssignmentRules', 'readWebhook'],
     ]);
   });
 });

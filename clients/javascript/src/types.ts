@@ -318,7 +318,12 @@ export interface MessageEvent {
     | (string & {});
   from: unknown;
   to: unknown;
-  reason: { type: 'member' | 'user' | 'timer' | 'macro' | 'merge' | (string & {}); id: string | null };
+  reason: {
+    type: 'member' | 'user' | 'timer' | 'macro' | 'merge' | 'rule' | (string & {});
+    id: string | null;
+    /** Only of an assignment rule that found no member. */
+    code?: 'members-away' | 'members-full' | (string & {});
+  };
 }
 
 export interface MessageQuery {

@@ -162,7 +162,7 @@ namespace Parley;
  *     field: string,
  *     from: mixed,
  *     to: mixed,
- *     reason: array{type: string, id: string|null}
+ *     reason: array{type: string, id: string|null, code?: string}
  * }
  * @phpstan-type Message array{
  *     id: string,

@@ -28,10 +28,14 @@ const fieldName = (field: MessageEvent['field']): string =>
     merged_into_id: t('Merged into'),
   })[field];
 
+const waitText = (code: NonNullable<MessageEvent['reason']['code']>): string =>
+  code === 'members-away' ? t('every member of the rule is away') : t('no member of the rule has a place');
+
 /** Describes a change in the language of the reader, with names instead of ids. `body` is for events without data. */
 export function eventText({ event, body }: Pick<Schemas['Message'], 'event' | 'body'>, nameOf: NameOf): string {
   const name = event && fieldName(event.field);
   if (!event || !name) return body;
   const [before, after] = [event.from, event.to].map(value => valueText(event.field, value, nameOf));
+  if (event.reason.code) return `${name}: ${after} (${waitText(event.reason.code)})`;
   return `${name}: ${before} → ${after}`;
 }

@@ -136,6 +136,18 @@ function tokenExamples(idOf: IdOf, at: string): Record<string, unknown> {
   };
 }
 
+function assignmentExamples(idOf: IdOf): Record<string, unknown> {
+  const rule = {
+    name: 'Billing',
+    when: { tag: 'billing' },
+    then: { priority: 'high', assign: { round_robin: [idOf('member')] } },
+  };
+  return {
+    AssignmentRulesInput: { data: [rule] },
+    AssignmentRules: { data: [{ id: idOf('rule'), ...rule }] },
+  };
+}
+
 /** The tenant, its members and its keys. */
 export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const grace = { email: 'grace@example.com', role: 'agent' };
@@ -155,6 +167,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
   return {
     ...accountExamples(idOf, at),
     ...tokenExamples(idOf, at),
+    ...assignmentExamples(idOf),
     Tenant: {
       id: idOf('tenant'),
       name: 'Acme',
@@ -171,8 +184,11 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       created_at: at,
     },
     TenantPatch: { timezone: 'Europe/Berlin', retention: { answers_days: 730 }, appearance: { accent: '#0f766e' } },
-    Member: { id: idOf('member'), name: 'Grace Hopper', totp_enabled: true, created_at: at, ...grace },
-    MemberPatch: { role: 'analyst' },
+    Member: {
+      ...{ id: idOf('member'), name: 'Grace Hopper', totp_enabled: true, created_at: at, ...grace },
+      ...{ availability: 'active', capacity: 20 },
+    },
+    MemberPatch: { availability: 'away' },
     InvitationInput: grace,
     Invitation: invitation,
     SentInvitation: {

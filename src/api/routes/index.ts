@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { accountRoutes } from './accounts.ts';
 import { answerRoutes } from './answers.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { assignmentRuleRoutes } from './assignment-rules.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { cardDecisionRoutes } from './card-decisions.ts';
 import { cardRoutes } from './cards.ts';
@@ -29,6 +30,7 @@ export const OPERATIONS: Operation[] = [
   ...messageRoutes,
   ...conversationChangeRoutes,
   ...macroRoutes,
+  ...assignmentRuleRoutes,
   ...questionRoutes,
   ...resultRoutes,
   ...identityRoutes,
@@ -51,6 +53,7 @@ export const TAGS: Record<string, string> = {
   Tokens: 'Public access tokens, and checks of tokens.',
   Conversations: 'Messages between users and the team.',
   Macros: 'Saved replies and changes of conversations.',
+  'Assignment rules': 'Who gets conversations without an assignee.',
   Questions: 'Creating and publishing questions, and their results.',
   Identities: "The users, with attributes from the tenant's own systems.",
   Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',

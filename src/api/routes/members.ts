@@ -27,7 +27,7 @@ import {
   listInvitations as listInvitationRows,
   listMembers as listMemberRows,
   type MemberRow,
-  updateMemberRole,
+  updateMember,
 } from '../../storage/members.ts';
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
@@ -51,6 +51,8 @@ const presentMember = (row: MemberRow) => ({
   name: row.name,
   role: row.role,
   totp_enabled: row.totp_confirmed_at !== null,
+  availability: row.availability,
+  capacity: row.capacity,
   created_at: row.created_at,
 });
 
@@ -126,10 +128,10 @@ export const patchMember = operation({
   method: 'patch',
   path: '/v1/members/{id}',
   credentials: ['session'],
-  summary: 'Change the role of a member',
+  summary: 'Change the role, availability or capacity of a member',
   description:
-    'Takes effect with the next request of the member. Only owners can make a member an owner or change the role of an owner.',
-  right: 'members:manage',
+    'A role takes effect with the next request of the member. Only owners can make a member an owner or change the role of an owner. Agents can only change their own availability. A member who is away keeps their conversations; assignment rules give them no more.',
+  right: 'availability:write',
   audit: 'member.updated',
   params: MemberPath,
   body: MemberPatch,
@@ -137,8 +139,8 @@ export const patchMember = operation({
   response: Member,
   problems: ['last-owner'],
   async handle({ caller, params, body }, { storage }) {
-    const tenant = storage.forTenant(caller.tenantId);
-    return presentMember(await updateMemberRole(tenant, caller.role, params.id, body.role));
+    const { member, isChanged } = await updateMember(storage.forTenant(caller.tenantId), caller, params.id, body);
+    return reply({ body: presentMember(member), unchanged: !isChanged });
   },
 });
 

@@ -35,6 +35,9 @@ export const ConversationEntity = defineEntity({
     last_activity_at: moment(),
     snoozed_until: moment().nullable(),
     merged_into_id: uuid().nullable(),
+    rules_checked: int().default(0),
+    assignment_rule: uuid().nullable(),
+    assignment_waits: p.boolean().default(false),
   },
   indexes: [
     { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
@@ -54,6 +57,9 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_tagged'),
     indexFromMigration('conversations_words'),
     indexFromMigration('conversations_snoozed'),
+    indexFromMigration('conversations_to_assign'),
+    indexFromMigration('conversations_waiting'),
+    indexFromMigration('conversations_held'),
   ],
   uniques: [
     {

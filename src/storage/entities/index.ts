@@ -1,6 +1,7 @@
 import { AccountEntity, AccountLinkEntity, AccountSubjectEntity } from './accounts.ts';
 import { AnswerEntity, DeletedAnswerEntity } from './answers.ts';
 import { ApiKeyEntity } from './api-keys.ts';
+import { AssignmentRulesEntity } from './assignment-rules.ts';
 import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
@@ -41,6 +42,7 @@ export const ENTITIES = [
   AccountLinkEntity,
   SessionEntity,
   MacroEntity,
+  AssignmentRulesEntity,
   MemberEntity,
   InvitationEntity,
   AuditEntryEntity,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { moment, text, uuid } from './columns.ts';
+import { int, moment, text, uuid } from './columns.ts';
 
 /** A member of a tenant's team. `email` and `password_hash` are only for the previous version. */
 export const MemberEntity = defineEntity({
@@ -13,6 +13,8 @@ export const MemberEntity = defineEntity({
     password_hash: text().nullable(),
     created_at: moment(),
     account_id: uuid(),
+    availability: text().default('active'),
+    capacity: int().default(20),
   },
   indexes: [{ name: 'members_of_account', properties: ['account_id'] }],
   uniques: [

@@ -45,6 +45,8 @@ import { IdentityIds } from './20261231-identity-ids.ts';
 import { LastValues } from './20261231-last-values.ts';
 import { Schedules } from './20261231-schedules.ts';
 import { Webhooks } from './20270101-webhooks.ts';
+import { Assignment } from './20270103-assignment.ts';
+import { AssignmentIndexes } from './20270103-assignment-indexes.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -95,6 +97,8 @@ export const MIGRATIONS = [
   { name: '20261231-schedules', class: Schedules },
   { name: '20261231-last-values', class: LastValues },
   { name: '20270101-webhooks', class: Webhooks },
+  { name: '20270103-assignment', class: Assignment },
+  { name: '20270103-assignment-indexes', class: AssignmentIndexes },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */

@@ -385,10 +385,14 @@ class Author(TypedDict):
 
 
 class EventReason(TypedDict):
-    """Who or what caused a change; `id` is None for a change with an API key."""
+    """Who or what caused a change; `id` is None for a change with an API key.
+
+    `code` is only present when an assignment rule found no member: `members-away` or `members-full`.
+    """
 
     type: str
     id: str | None
+    code: NotRequired[str]
 
 
 # `from` is a keyword, so this type is written as a call.

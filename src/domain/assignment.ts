@@ -1,0 +1,140 @@
+import type { AssignmentRule } from './assignment-rules.ts';
+import { type AudienceFacts, compileAudience } from './compiled-audiences.ts';
+import type { WaitCode } from './conversation-events.ts';
+import type { ConversationPriority } from './conversations.ts';
+import type { Attributes } from './identities.ts';
+import type { Availability } from './members.ts';
+
+/** A member who may get conversations, with the number that they have: open and pending ones. */
+export interface Candidate {
+  id: string;
+  availability: Availability;
+  capacity: number;
+  load: number;
+}
+
+/** The facts about a conversation on which the rules depend. */
+export interface Waiting {
+  id: string;
+  source_type: string;
+  tags: readonly string[];
+  priority: ConversationPriority;
+  identity_verified: boolean;
+  /** Of its user. */
+  attributes: Attributes;
+  /** The rule that matched when it was last looked at. */
+  assignment_rule: string | null;
+  /** Whether it waits for a member of that rule. */
+  assignment_waits: boolean;
+  /** Whether that rule decides without another look at the others: neither they nor the conversation have changed. */
+  keepsRule: boolean;
+}
+
+/** The decision of the rules about a conversation. */
+export interface Decision {
+  id: string;
+  /** The first rule that matches. */
+  rule: AssignmentRule | null;
+  change: { assignee_id?: string; add_tags?: string[]; priority?: ConversationPriority };
+  /** Why the rule finds no member, when it has just matched; undefined while it goes on waiting. */
+  wait?: WaitCode | undefined;
+  outcome: 'assigned' | 'waiting' | 'changed' | 'unmatched';
+}
+
+/** The last member of each `round_robin`, by rule. */
+export type Turns = Record<string, string>;
+
+type Test = (conversation: Waiting, now: number) => boolean;
+
+function attributeTest(condition: NonNullable<AssignmentRule['when']['attribute']>): Test {
+  const { includes } = compileAudience({ all: [condition] });
+  const device = { platform: null, locale: null, app_version: null, version: undefined, records: new Map() };
+  return ({ identity_verified: verified, attributes }, now) =>
+    includes({ ...device, verified, attributes } satisfies AudienceFacts, now);
+}
+
+/** Returns a rule's conditions as a function: all that are present must be met. */
+function compileRule({ when }: AssignmentRule): Test {
+  const { source, tag, priority, attribute } = when;
+  const tests: Test[] = [];
+  if (source) tests.push(conversation => conversation.source_type === source);
+  if (tag) tests.push(conversation => conversation.tags.includes(tag));
+  if (priority) tests.push(conversation => conversation.priority === priority);
+  if (attribute) tests.push(attributeTest(attribute));
+  return (conversation, now) => tests.every(test => test(conversation, now));
+}
+
+/** Returns the members that a rule may assign to, in its order. */
+export const membersOf = ({ then: { assign } }: AssignmentRule): string[] => {
+  if (!assign) return [];
+  if ('member_id' in assign) return [assign.member_id];
+  return 'round_robin' in assign ? assign.round_robin : assign.least_busy;
+};
+
+const hasPlace = ({ availability, capacity, load }: Candidate): boolean => availability === 'active' && load < capacity;
+
+/** Returns the number of conversations that a rule can assign now. */
+export const placesOf = (rule: AssignmentRule, team: ReadonlyMap<string, Candidate>): number =>
+  membersOf(rule)
+    .flatMap(id => team.get(id) ?? [])
+    .filter(hasPlace)
+    .reduce((sum, { capacity, load }) => sum + capacity - load, 0);
+
+/** Returns the member who gets the next conversation; undefined if none of them has a place. */
+function chooseMember(rule: AssignmentRule, members: readonly Candidate[], last: string | undefined) {
+  const { assign } = rule.then;
+  if (!assign || 'member_id' in assign) return members.find(hasPlace);
+  if ('least_busy' in assign)
+    return members.filter(hasPlace).reduce<Candidate | undefined>((best, one) => {
+      return best && best.load <= one.load ? best : one;
+    }, undefined);
+  const next = members.findIndex(({ id }) => id === last) + 1;
+  return [...members.slice(next), ...members.slice(0, next)].find(hasPlace);
+}
+
+/** The rules and the team at one moment. */
+export interface Roster {
+  rules: readonly AssignmentRule[];
+  turns: Turns;
+  team: readonly Candidate[];
+  now: Date;
+}
+
+/**
+ * Returns the decision on each conversation, in order, and the turns after them.
+ *
+ * Each assignment uses a place of its member, so that no capacity is exceeded. A rule that matches again makes no
+ * other change again: a tag that a person has removed stays removed.
+ */
+export function decideAssignments(
+  { rules, turns, team, now }: Roster,
+  conversations: readonly Waiting[],
+): { decisions: Decision[]; turns: Turns } {
+  const compiled = rules.map(rule => ({ rule, matches: compileRule(rule) }));
+  const places = new Map(team.map(member => [member.id, { ...member }]));
+  const after = { ...turns };
+  const decisions = conversations.map((conversation): Decision => {
+    const { id, assignment_rule, keepsRule } = conversation;
+    const isMatch = keepsRule
+      ? ({ rule }: (typeof compiled)[number]) => rule.id === assignment_rule
+      : ({ matches }: (typeof compiled)[number]) => matches(conversation, now.getTime());
+    const rule = compiled.find(isMatch)?.rule;
+    if (!rule) return { id, rule: null, change: {}, outcome: 'unmatched' };
+    const { assign, add_tags, priority } = rule.then;
+    const isNew = rule.id !== assignment_rule;
+    const change = isNew ? { ...(add_tags && { add_tags }), ...(priority && { priority }) } : {};
+    if (!assign) return { id, rule, change, outcome: 'changed' };
+    const members = membersOf(rule).flatMap(member => places.get(member) ?? []);
+    const chosen = chooseMember(rule, members, after[rule.id]);
+    if (!chosen) {
+      const isAway = members.every(({ availability }) => availability === 'away');
+      const goesOn = conversation.assignment_waits && !isNew;
+      const wait = goesOn ? undefined : isAway ? 'members-away' : 'members-full';
+      return { id, rule, change, wait, outcome: 'waiting' };
+    }
+    chosen.load++;
+    if ('round_robin' in assign) after[rule.id] = chosen.id;
+    return { id, rule, change: { ...change, assignee_id: chosen.id }, outcome: 'assigned' };
+  });
+  return { decisions, turns: after };
+}

@@ -1,0 +1,179 @@
+import { v7 } from 'uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { toTypeId } from '../../src/domain/ids.ts';
+import { createApi, type TestApi } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { makeMember, type TestPerson } from '../support/person.ts';
+
+type Body = Record<string, unknown>;
+
+let api: TestApi;
+let tenant: TestTenant;
+let owner: TestPerson;
+let agent: TestPerson;
+beforeAll(async () => {
+  api = await createApi();
+});
+beforeEach(async () => {
+  tenant = await makeTenant(api);
+  [owner, agent] = [await makeMember(api, tenant, 'owner'), await makeMember(api, tenant, 'agent')];
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const get = (by = owner) => api.request('GET', '/v1/assignment-rules', { headers: by.headers });
+const put = (data: unknown, more: Record<string, string> = {}, by = owner) =>
+  api.request('PUT', '/v1/assignment-rules', { headers: { ...by.headers, ...more }, body: { data } });
+const toAgent = () => ({ assign: { member_id: agent.memberId } });
+
+describe('assignment rules', () => {
+  test('are empty at first, and are replaced as a whole in their order', async () => {
+    expect((await get()).body).toEqual({ data: [] });
+    const billing = {
+      name: 'Billing',
+      when: { tag: 'billing', source: 'user', attribute: { attribute: 'plan', op: 'eq', value: 'pro' } },
+      then: { priority: 'high', add_tags: ['money'], assign: { round_robin: [agent.memberId, owner.memberId] } },
+    };
+    const rest = { name: 'Rest', then: { assign: { least_busy: [agent.memberId] } } };
+    const replaced = await put([billing, rest]);
+    const id = expect.stringMatching(/^rule_/);
+    expect(replaced).toMatchObject({
+      status: 200,
+      body: {
+        data: [
+          { id, ...billing },
+          { id, when: {}, ...rest },
+        ],
+      },
+    });
+    expect((await get()).body).toEqual(replaced.body);
+    expect((await get()).headers.get('ETag')).toBe(replaced.headers.get('ETag'));
+    const [first, second] = replaced.body.data;
+    const turned = await put([second, { ...first, name: 'Invoices' }]);
+    expect(turned.body.data.map((rule: Body) => [rule.id, rule.name])).toEqual([
+      [second.id, 'Rest'],
+      [first.id, 'Invoices'],
+    ]);
+  });
+
+  test('are not replaced with a tag that is no longer current, and an equal list changes nothing', async () => {
+    const { headers, body } = await put([{ name: 'Rest', then: toAgent() }]);
+    const tag = headers.get('ETag') as string;
+    const version = async () =>
+      (await api.database.query('select version from assignment_rules where tenant_id = $1', [tenant.uuid]))[0];
+    expect(await version()).toEqual({ version: 1 });
+    expect((await put(body.data, { 'If-Match': tag })).status).toBe(200);
+    expect(await version()).toEqual({ version: 1 });
+    const audited = await api.request('GET', '/v1/audit-log', { headers: owner.headers });
+    expect(audited.body.data.map(({ action }: Body) => action)).toEqual(['assignment-rules.replaced']);
+    expect((await put([], { 'If-Match': tag })).status).toBe(200);
+    expect((await put(body.data, { 'If-Match': tag })).body).toMatchObject({ status: 412 });
+    expect((await get()).body).toEqual({ data: [] });
+  });
+
+  test('are for owners and admins only', async () => {
+    for (const reply of [await get(agent), await put([], {}, agent)])
+      expect(reply.body).toMatchObject({ status: 403, code: 'insufficient-scope' });
+    const byKey = await api.request('GET', '/v1/assignment-rules', { as: tenant.key.apiKey });
+    expect(byKey.body).toMatchObject({ status: 403, code: 'insufficient-scope' });
+  });
+
+  const rule = (fields: Body = {}) => ({ name: 'Rule', then: { priority: 'low' }, ...fields });
+  const unknown = toTypeId('member', v7());
+  const missing = toTypeId('rule', v7());
+  test.each<[name: string, data: unknown, pointer: string, code: string]>([
+    ['a list that is missing', undefined, '/data', 'required'],
+    ['no name', [{ then: { priority: 'low' } }], '/data/0/name', 'required'],
+    ['an empty effect', [rule({ then: {} })], '/data/0/then', 'required'],
+    ['an unknown field', [rule({ when: { color: 'red' } })], '/data/0/when/color', 'unknown-field'],
+    ['an unknown source', [rule({ when: { source: 'fax' } })], '/data/0/when/source', 'unknown-value'],
+    [
+      'an unknown member',
+      [rule(), rule({ then: { assign: { member_id: unknown } } })],
+      '/data/1/then/assign/member_id',
+      'unknown-reference',
+    ],
+    [
+      'an unknown member of a list',
+      [rule({ then: { assign: { least_busy: [unknown] } } })],
+      '/data/0/then/assign/least_busy/0',
+      'unknown-reference',
+    ],
+    [
+      'an empty list of members',
+      [rule({ then: { assign: { round_robin: [] } } })],
+      '/data/0/then/assign/round_robin',
+      'too-few',
+    ],
+    [
+      'two ways to assign',
+      [rule({ then: { assign: { member_id: unknown, round_robin: [unknown] } } })],
+      '/data/0/then/assign/round_robin',
+      'conflicting',
+    ],
+    ['no way to assign', [rule({ then: { assign: {} } })], '/data/0/then/assign', 'required'],
+    [
+      'an unknown operator',
+      [rule({ when: { attribute: { attribute: 'plan', op: 'like', value: 'x' } } })],
+      '/data/0/when/attribute/op',
+      'unknown-value',
+    ],
+    [
+      'a value of another type',
+      [rule({ when: { attribute: { attribute: 'plan', op: 'lt', value: 'x' } } })],
+      '/data/0/when/attribute/value',
+      'wrong-type',
+    ],
+    ['an unknown rule', [rule({ id: missing })], '/data/0/id', 'unknown-reference'],
+    ['51 rules', Array.from({ length: 51 }, () => rule()), '/data', 'too-many'],
+  ])('with %s are refused, and nothing changes', async (_, data, pointer, code) => {
+    const before = (await put([rule()])).body;
+    expect((await put(data)).body).toMatchObject({ status: 422, errors: [{ pointer, code }] });
+    expect((await get()).body).toEqual(before);
+  });
+
+  test('with the same rule or member twice are refused', async () => {
+    const [known] = (await put([rule()])).body.data;
+    expect((await put([known, known])).body.errors).toMatchObject([{ pointer: '/data/1/id', code: 'repeated-item' }]);
+    const twice = [rule({ then: { assign: { round_robin: [agent.memberId, agent.memberId] } } })];
+    expect((await put(twice)).body.errors).toMatchObject([
+      { pointer: '/data/0/then/assign/round_robin', code: 'repeated-item' },
+    ]);
+  });
+});
+
+describe('availability and capacity', () => {
+  const change = (body: Body, of = agent, by = owner) =>
+    api.request('PATCH', `/v1/members/${of.memberId}`, { headers: by.headers, body });
+
+  test('are active and 20 at first, and are changed by admins', async () => {
+    const list = await api.request('GET', '/v1/members', { headers: owner.headers });
+    for (const member of list.body.data) expect(member).toMatchObject({ availability: 'active', capacity: 20 });
+    const changed = await change({ availability: 'away', capacity: 3 });
+    expect(changed).toMatchObject({ status: 200, body: { role: 'agent', availability: 'away', capacity: 3 } });
+    expect((await change({ capacity: 0 })).body).toMatchObject({ availability: 'away', capacity: 0 });
+  });
+
+  test('an agent changes the own availability, nothing else', async () => {
+    expect((await change({ availability: 'away' }, agent, agent)).body).toMatchObject({ availability: 'away' });
+    const forbidden = { status: 403, code: 'insufficient-scope' };
+    expect((await change({ availability: 'away' }, owner, agent)).body).toMatchObject(forbidden);
+    expect((await change({ capacity: 500 }, agent, agent)).body).toMatchObject(forbidden);
+    expect((await change({ availability: 'active', role: 'owner' }, agent, agent)).body).toMatchObject(forbidden);
+    const analyst = await makeMember(api, tenant, 'analyst');
+    expect((await change({ availability: 'away' }, analyst, analyst)).body).toMatchObject(forbidden);
+    const [row] = await api.database.query(
+      'select availability, capacity, role from members where tenant_id = $1 and role = $2',
+      [tenant.uuid, 'agent'],
+    );
+    expect(row).toEqual({ availability: 'away', capacity: 20, role: 'agent' });
+  });
+
+  test.each([
+    [{ availability: 'busy' }, '/availability', 'unknown-value'],
+    [{ capacity: -1 }, '/capacity', 'out-of-range'],
+    [{ capacity: 1001 }, '/capacity', 'out-of-range'],
+    [{ capacity: 1.5 }, '/capacity', 'wrong-type'],
+  ])('%j is refused', async (body, pointer, code) => {
+    expect((await change(body)).body).toMatchObject({ status: 422, errors: [{ pointer, code }] });
+  });
+});
