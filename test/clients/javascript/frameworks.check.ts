@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +11,7 @@ import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { ROOT } from '../../support/documents.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../../support/make.ts';
 import { servePage } from './page-server.ts';
+import { writeRecipes } from './recipes.ts';
 
 const SOURCE = join(ROOT, 'clients/javascript/src');
 const PACKAGES = [
@@ -24,15 +25,6 @@ const TITLE = 'How likely are you to recommend us?';
 
 let folder: string;
 const importFrom = (path: string) => import(pathToFileURL(join(folder, 'node_modules', path)).href);
-
-/** The recipes of the guide, by the language of their block. */
-async function readRecipes(): Promise<Record<string, string>> {
-  const guide = await readFile(join(ROOT, 'docs/guides/cards-in-your-app.md'), 'utf8');
-  const [section = ''] = /^### Vue, Nuxt, Svelte, SvelteKit$[\s\S]*?(?=^### )/m.exec(guide) ?? [];
-  return Object.fromEntries(
-    [...section.matchAll(/^```(js|vue|svelte)\n([\s\S]*?)^```/gm)].map(([, kind, text]) => [kind, text]),
-  );
-}
 
 /** A framework: its plugin for Vite, and the entries of a page and of a server. */
 const FRAMEWORKS = [
@@ -95,21 +87,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Writes the guide's files, with the addresses and the login of the test. */
-async function writeRecipes(baseUrl: string): Promise<void> {
-  const { js = '', vue = '', svelte = '' } = await readRecipes();
-  const parley = js
-    .replace('https://feedback.example.com', baseUrl)
-    .replace("{ credentials: 'include' }", "{ headers: { Authorization: 'Bearer user|1' } }");
-  expect(parley).toContain(`'Bearer user|1'`);
-  await writeFile(join(folder, 'parley.js'), parley);
-  await writeFile(join(folder, 'Feedback.vue'), vue);
-  await writeFile(join(folder, 'Feedback.svelte'), svelte);
-}
-
 describe.each(FRAMEWORKS)('the recipe for $name', framework => {
   test('renders on a server, where nothing is sent', async () => {
-    await writeRecipes('https://feedback.example.com');
+    await writeRecipes(folder, 'https://feedback.example.com');
     const output = join(folder, `${framework.name}.built.mjs`);
     await writeFile(output, await buildEntry(framework, framework.server, true));
     const program = `let sent = 0; globalThis.fetch = async () => { sent++; throw new TypeError('no network'); };
@@ -124,7 +104,7 @@ const { html } = await import(${JSON.stringify(pathToFileURL(output).href)}); co
     stack.use(await createWorker(api));
     const tenant: TestTenant = await makeTenant(api);
     await publishQuestion(api, tenant, { type: 'nps', title: TITLE, frequency: { ignore_cooldown: true } });
-    await writeRecipes(api.baseUrl);
+    await writeRecipes(folder, api.baseUrl);
     const server = stack.use(await servePage(tenant, await buildEntry(framework, framework.page, false), api.baseUrl));
     const browser = await openBrowser();
     stack.defer(() => browser.close());
