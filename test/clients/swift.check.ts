@@ -72,7 +72,7 @@ async function readExample(section: string): Promise<string> {
   return /^```swift\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
 }
 
-/** What the examples use of an app. */
+/** The parts of an app that the examples use. */
 const APP = `import Foundation
 import SwiftUI
 import UIKit

@@ -26,7 +26,7 @@ const asTeam = { Authorization: `Bearer ${tenant.key.apiKey}` };
 const bodyOf = ({ text }: ProxiedReply) => JSON.parse(text);
 const tagOf = ({ headers }: ProxiedReply) => headers.etag as string;
 
-/** What each proxy does to the entity tag of a reply that it compresses. */
+/** The effect of each proxy on the entity tag of a reply that it compresses. */
 const CHANGED_TAG: Record<WebProxyName, RegExp> = {
   nginx: /^W\/"[\w-]{27}"$/,
   HAProxy: /^W\/"[\w-]{27}"$/,

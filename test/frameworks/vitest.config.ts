@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Whole apps of web frameworks in a browser. `npm run test:frameworks` installs them from npm, which takes minutes. */
+/** Whole apps of web frameworks in a browser. `npm run test:frameworks` installs them from npm: minutes. */
 export default defineConfig({
   test: {
     include: ['test/frameworks/**/*.check.ts'],

@@ -171,7 +171,7 @@ export const FORMBRICKS_GERMAN = {
   },
   thanks: { title: 'Danke!', body: 'Wir lesen jede Antwort.', link: { label: 'Neues' } },
 };
-/** What the importer reports. */
+/** The importer's report. */
 export const FORMBRICKS_LOSSES = [
   'left out: the language "fr": none of its texts exist',
   'left out: a question that becomes required by an answer: it stays optional',

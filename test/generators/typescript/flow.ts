@@ -1,4 +1,4 @@
-/** The main flow with types from openapi-typescript and the client openapi-fetch. Prints what it saw as JSON. */
+/** The main flow with types from openapi-typescript and the client openapi-fetch. Prints the results as JSON. */
 import createClient from 'openapi-fetch';
 import type { paths } from '../built/typescript/schema.ts';
 
