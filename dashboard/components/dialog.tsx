@@ -11,8 +11,11 @@ interface DialogProps {
   title: string;
   isOpen: boolean;
   close(): void;
-  /** Whether Escape or a click outside closes it. Set to false if input or secrets would be lost. */
-  dismissable?: boolean;
+  /**
+   * Whether Escape and a click outside close it; `by-key` for Escape only, where an accidental click would lose input.
+   * Set to false for secrets that are shown once.
+   */
+  dismissable?: boolean | 'by-key';
   role?: 'dialog' | 'alertdialog';
   /** Whether the head has a button that closes the dialog. */
   hasClose?: boolean;
@@ -33,7 +36,7 @@ export const Dialog = ({
     className={styles.overlay}
     isOpen={isOpen}
     onOpenChange={open => !open && close()}
-    isDismissable={dismissable}
+    isDismissable={dismissable === true}
     isKeyboardDismissDisabled={!dismissable}
   >
     <Modal className={styles.modal}>

@@ -225,7 +225,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
     }
   });
 
-  test('Escape does not discard a written message or a shown secret', async () => {
+  test('Escape keeps a written message, and a shown secret on the screen', async () => {
     await open(pathTo('inbox'));
     const write = page.getByRole('button', { name: 'New message', exact: true });
     await write.focus();
@@ -233,11 +233,15 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
     const message = page.getByRole('dialog', { name: 'New conversation' });
     await message.getByLabel('Message').fill('half a message');
     await expectNoViolations(ada);
-    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
     expect(await message.getByLabel('Message').inputValue()).toBe('half a message');
-    await message.getByRole('button', { name: 'Close' }).click();
+    await page.keyboard.press('Escape');
     await message.waitFor({ state: 'detached' });
     await hasKeyboard(write);
+    await page.keyboard.press('Enter');
+    await waitFor(async () => (await message.getByLabel('Message').inputValue()) === 'half a message');
+    await page.keyboard.press('Escape');
+    await message.waitFor({ state: 'detached' });
 
     await open(pathTo('apiKeys'));
     const create = page.getByRole('button', { name: 'Create API key' });
@@ -270,7 +274,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
     await asPerson(page, 'PATCH', `/v1/conversations/${filled.conversation}`, { priority: 'high', tags: ['tx-1'] });
     const names: PathName[] = ['home', 'questions', 'newQuestion', 'question', 'questionResults', 'questionVersions'];
     names.push('questionAnswers', 'inbox', 'conversation', 'people', 'identity', 'insights', 'data');
-    names.push('general', 'appearance', 'apiKeys', 'members', 'me', 'auditLog');
+    names.push('general', 'appearance', 'apiKeys', 'savedReplies', 'members', 'me', 'auditLog');
     for (const name of names) {
       await open(pathTo(name, params[name]), german.page);
       expect(await german.page.getAttribute('html', 'lang')).toBe('de');

@@ -3,13 +3,18 @@ import { useForm } from 'react-hook-form';
 import { useAct } from '../../api/hooks.ts';
 import { TextArea, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { useKeptEdits } from '../../components/kept-edits.ts';
 import { t } from '../../i18n.ts';
 import { newId } from '../../new-id.ts';
 
-/** Form that starts a conversation with a user. Submitting twice creates one conversation. */
+/**
+ * Form that starts a conversation with a user. Submitting twice creates one conversation. What was typed is kept when the
+ * dialog is closed.
+ */
 export function NewConversation({ done }: { done(id: string): void }) {
   const form = useForm({ defaultValues: { identity: '', subject: '', message: '' } });
   const client_message_id = useRef(newId()).current;
+  const { drop } = useKeptEdits(form, { kind: 'conversation', id: 'new', base: undefined });
   const create = useAct('POST /v1/conversations');
   return (
     <Form
@@ -17,7 +22,9 @@ export function NewConversation({ done }: { done(id: string): void }) {
       submitLabel={t('Send')}
       send={async ({ identity, subject, message }) => {
         const body = { identity, message, client_message_id, ...(subject ? { subject } : {}) };
-        done((await create.mutateAsync({ body })).id);
+        const { id } = await create.mutateAsync({ body });
+        drop();
+        done(id);
       }}
     >
       <TextInput
