@@ -56,6 +56,7 @@ const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
     import('./pages/settings/appearance/appearance.tsx').then(module => module.AppearanceSettings),
   ),
   apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
+  savedReplies: page(() => import('./pages/settings/macros/macros.tsx').then(module => module.SavedReplies)),
   members: page(() => import('./pages/settings/members.tsx').then(module => module.Members)),
   auditLog: page(() => import('./pages/settings/audit-log.tsx').then(module => module.AuditLog)),
 };

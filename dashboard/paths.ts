@@ -32,6 +32,7 @@ export const TENANT_PATHS = {
   general: '/settings/general',
   appearance: '/settings/appearance',
   apiKeys: '/settings/api-keys',
+  savedReplies: '/settings/saved-replies',
   members: '/settings/members',
   auditLog: '/settings/audit-log',
 } as const;

@@ -54,6 +54,10 @@ const TEXTS = (): Texts => ({
   ],
   'validation-failed': [t('Some values are not valid'), t('Check the marked fields.')],
   'conversation-deleted': [t('The conversation was deleted'), t('Messages cannot be added to it.')],
+  'conversation-changed': [
+    t('Somebody else has changed the conversation'),
+    t('The current version has been loaded. Check it and try again.'),
+  ],
   'message-not-editable': [t('The message can no longer be changed'), t('Messages can be changed for 15 minutes.')],
   'rotation-running': [
     t('The previous secrets of the key are still valid'),

@@ -8,6 +8,7 @@ const OPERATIONS = {
   'conversations:write': 'POST /v1/conversations',
   'conversations:delete': 'DELETE /v1/conversations/{id}',
   'tokens:inspect': 'POST /v1/auth/inspect',
+  'assignment-rules:read': 'GET /v1/assignment-rules',
   'tenant:write': 'PATCH /v1/tenant',
   'api-keys:manage': 'POST /v1/api-keys',
   'members:manage': 'POST /v1/members',

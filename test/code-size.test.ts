@@ -21,6 +21,7 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'clients/javascript/runner/server-steps.ts#createServerSteps': 'a table of steps',
   'clients/javascript/src/feedback/stage.ts#openStage':
     'a class in form of a closure: the names of class members are not minified',
+  'dashboard/screenshots/inbox-scenes.ts#inboxStatesOf': 'a table of pages',
   'dashboard/screenshots/scenes.ts#statesOf': 'a table of pages',
 };
 

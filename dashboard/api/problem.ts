@@ -1,3 +1,5 @@
+import type { Schemas } from './schema.ts';
+
 /** One validation error: of a value in the body (JSON pointer), or of a query parameter or header (its name). */
 export interface ProblemError {
   pointer?: string;
@@ -23,6 +25,10 @@ export class ApiProblem extends Error {
   readonly requestId: string | undefined;
   readonly errors: ProblemError[];
   readonly contrasts: Contrast[];
+  /** In `conversation-changed`: the present values of the fields that have changed meanwhile. */
+  readonly now: Record<string, unknown>;
+  /** In `conversation-moved`: the replies and notes that were written meanwhile, oldest first. */
+  readonly missed: Schemas['Message'][];
   /** Value of `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -35,6 +41,9 @@ export class ApiProblem extends Error {
     this.requestId = typeof document.request_id === 'string' ? document.request_id : undefined;
     this.errors = Array.isArray(document.errors) ? document.errors : [];
     this.contrasts = Array.isArray(document.contrasts) ? document.contrasts : [];
+    this.now =
+      typeof document.now === 'object' && document.now !== null ? (document.now as Record<string, unknown>) : {};
+    this.missed = Array.isArray(document.missed) ? document.missed : [];
     this.retryAfterSeconds = retryAfter ? Number(retryAfter) || undefined : undefined;
   }
 }

@@ -1,5 +1,5 @@
-import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import buttons from './button.module.css';
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import styles from './menu.module.css';
 
@@ -15,14 +15,18 @@ interface MenuButtonProps {
   choices: readonly MenuChoice[];
   choose(id: string): void;
   isDisabled?: boolean;
+  large?: boolean;
+  /** For menus that a shortcut opens too. */
+  isOpen?: boolean | undefined;
+  setOpen?: ((isOpen: boolean) => void) | undefined;
 }
 
-/** Small button that opens a menu of actions. */
-export const MenuButton = ({ label, choices, choose, isDisabled }: MenuButtonProps) => (
-  <MenuTrigger>
-    <AriaButton className={`${buttons.button} ${buttons.plain} ${buttons.small}`} isDisabled={isDisabled}>
+/** Button that opens a menu of actions. */
+export const MenuButton = ({ label, choices, choose, isDisabled, large, isOpen, setOpen }: MenuButtonProps) => (
+  <MenuTrigger {...(setOpen ? { isOpen, onOpenChange: setOpen } : {})}>
+    <Button small={!large} isDisabled={isDisabled}>
       {label} <Icon name="down" size={13} />
-    </AriaButton>
+    </Button>
     <Popover className={styles.popover} placement="bottom start">
       <Menu className={styles.menu} aria-label={label} onAction={key => choose(String(key))}>
         {choices.map(({ id, label: text, hint }) => (

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { waitFor } from '../../test/support/wait.ts';
 import { BASE } from '../paths.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 export type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 export type Scheme = 'light' | 'dark';

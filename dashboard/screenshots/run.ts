@@ -11,7 +11,8 @@ import { openBrowser } from '../../test/support/chromium.ts';
 import { startEmbedded } from '../../test/support/installation.ts';
 import { setUp } from '../../test/support/team.ts';
 import { print, shoot } from './camera.ts';
-import { EMPTY, FRONT, inGerman, pagesOf, printedOf, type Scene, statesOf } from './scenes.ts';
+import type { Scene } from './scene.ts';
+import { EMPTY, FRONT, inGerman, pagesOf, printedOf, statesOf } from './scenes.ts';
 import { fill } from './seed.ts';
 
 const [wanted = 'screenshots', ...names] = process.argv.slice(2);

@@ -1,39 +1,9 @@
 /** Pages, dialogs and states to capture, and how to open them. */
 import type { Page } from 'playwright-core';
 import { pathTo } from '../paths.ts';
+import { inboxStatesOf } from './inbox-scenes.ts';
+import { opens, PROBLEM, press, type Scene } from './scene.ts';
 import type { Seeded } from './seed.ts';
-
-export interface Scene {
-  /** File name prefix. */
-  name: string;
-  path: string;
-  /** Runs before the page is opened, for example to stub requests. */
-  before?(page: Page): Promise<unknown>;
-  /** Runs on the loaded page. */
-  act?(page: Page): Promise<unknown>;
-  /** Captures the viewport only: for dialogs and pages with inner scrolling. */
-  isScreen?: boolean;
-  /** Captures the loading state of a page that never finishes. */
-  isPending?: boolean;
-  only?: 'wide' | 'narrow';
-}
-
-const press = (name: string | RegExp) => (page: Page) =>
-  page.getByRole('button', { name, exact: true }).first().click();
-
-/** Presses a button and waits for the dialog. */
-const opens = (name: string) => async (page: Page) => {
-  await press(name)(page);
-  await page.locator('[role=dialog], [role=alertdialog]').waitFor();
-};
-
-const PROBLEM = {
-  type: 'about:blank',
-  title: 'Database unavailable',
-  status: 500,
-  detail: 'PostgreSQL did not respond in time. No changes were made.',
-  request_id: '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
-};
 
 const failing = (page: Page) =>
   page.route('**/v1/questions?*', route =>
@@ -55,15 +25,6 @@ const refusing = (page: Page) =>
         })
       : route.continue(),
   );
-
-/** Refuses the first conversation of a bulk change, and misses the second. */
-const refusingSome = (page: Page) =>
-  page.route('**/v1/conversations/bulk', route => {
-    const { ids } = route.request().postDataJSON() as { ids: string[] };
-    const outcomes = [{ status: 'conflict', code: 'too-many-tags' }, { status: 'not-found' }];
-    const results = ids.map((id, at) => ({ id, ...(outcomes[at] ?? { status: 'changed' }) }));
-    return route.fulfill({ contentType: 'application/json', body: JSON.stringify({ results }) });
-  });
 
 const LOOKS_AHEAD = {
   pointer: '/follow_ups/1/show_if/step',
@@ -98,6 +59,7 @@ export const EMPTY: Scene[] = [
   { name: 'empty-questions', path: pathTo('questions') },
   { name: 'empty-inbox', path: pathTo('inbox'), isScreen: true },
   { name: 'empty-api-keys', path: pathTo('apiKeys') },
+  { name: 'empty-saved-replies', path: pathTo('savedReplies') },
   { name: 'empty-ingestion', path: pathTo('data') },
 ];
 
@@ -124,13 +86,14 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'settings-general', path: pathTo('general') },
   { name: 'settings-appearance', path: pathTo('appearance') },
   { name: 'settings-api-keys', path: pathTo('apiKeys') },
+  { name: 'settings-saved-replies', path: pathTo('savedReplies') },
   { name: 'settings-members', path: pathTo('members') },
   { name: 'settings-security', path: pathTo('me') },
   { name: 'settings-audit-log', path: pathTo('auditLog') },
 ];
 
 /** Dialogs, loading, error and success states. */
-export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
+export const statesOf = ({ questions, draftId, ...seeded }: Seeded): Scene[] => [
   { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create API key') },
   {
     name: 'key-public',
@@ -221,69 +184,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('questionResults', { id: questions.nps }),
     act: page => page.getByText('Show as table').first().click(),
   },
-  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('New message') },
-  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keyboard shortcuts') },
-  {
-    name: 'inbox-selected',
-    path: pathTo('conversation', { id: conversationId }),
-    isScreen: true,
-    only: 'wide',
-    async act(page) {
-      await page.getByLabel('Select conversation with tobi.lund').check();
-      await page.getByLabel('Select conversation with petra.wirth').click({ modifiers: ['Shift'] });
-    },
-  },
-  {
-    name: 'inbox-assign',
-    path: pathTo('inbox'),
-    isScreen: true,
-    async act(page) {
-      await page.getByLabel('Select all in the list').check();
-      await press('Assign')(page);
-      await page.getByRole('menu').waitFor();
-    },
-  },
-  {
-    name: 'inbox-tags',
-    path: pathTo('inbox'),
-    isScreen: true,
-    async act(page) {
-      await page.getByLabel('Select all in the list').check();
-      await opens('Tags')(page);
-      await page.getByLabel('Add tag').fill('delivery');
-      await page.keyboard.press('Enter');
-    },
-  },
-  {
-    name: 'inbox-changed',
-    path: pathTo('inbox'),
-    isScreen: true,
-    before: refusingSome,
-    async act(page) {
-      await page.getByLabel('Select all in the list').check();
-      await press('Priority')(page);
-      await page.getByRole('menuitem', { name: 'High' }).click();
-      await page.getByText('Done', { exact: true }).waitFor();
-    },
-  },
-  {
-    name: 'conversation-note',
-    path: pathTo('conversation', { id: conversationId }),
-    isScreen: true,
-    async act(page) {
-      await press('Note')(page);
-      await page.getByLabel('Internal note').fill('Sent her the 250 g bag of the Huila.');
-    },
-  },
-  {
-    name: 'inbox-no-matches',
-    path: pathTo('inbox'),
-    isScreen: true,
-    async act(page) {
-      await page.getByLabel('Search conversations').fill('zeppelin');
-      await page.getByText('No matching conversations').waitFor();
-    },
-  },
+  ...inboxStatesOf(seeded),
   {
     name: 'token-inspector',
     path: pathTo('apiKeys'),

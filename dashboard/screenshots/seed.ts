@@ -21,6 +21,8 @@ export interface Seeded {
   questions: Record<QuestionKey, string>;
   draftId: string;
   conversationId: string;
+  snoozedId: string;
+  mergedId: string;
 }
 
 type Send = (method: string, path: string, body?: unknown, bearer?: string) => Promise<{ id: string }>;
@@ -82,6 +84,35 @@ async function talk(send: Send, sign: (identity: string) => Promise<string>, mem
   if (Object.keys(change).length > 0) await send('PATCH', `/v1/conversations/${id}`, change);
   if (told.read) await send('PUT', `/v1/conversations/${id}/read`, { seq: told.lines.length });
   return id;
+}
+
+const MACROS = [
+  {
+    name: 'Your parcel has shipped',
+    shortcut: 'shipped',
+    body: 'Good news: your coffee left our roastery today and should arrive within two days. As a {{identity.attributes.plan|valued}} member you can follow it under Orders.',
+    changes: { status: 'snoozed', snooze_for_s: 2 * 86_400, add_tags: ['shipping'] },
+  },
+  {
+    name: 'How to store beans',
+    shortcut: 'storage',
+    body: 'Keep the bag closed, in a dark and dry place, and grind right before brewing. https://nordlicht.example/storage',
+  },
+  { name: 'Escalate to Mika', changes: { priority: 'urgent', add_tags: ['escalated'] } },
+];
+
+/** Adds saved replies, and a snoozed and a merged conversation; returns the ids of the conversations. */
+async function addWorkingDay(send: Send): Promise<Pick<Seeded, 'snoozedId' | 'mergedId'>> {
+  for (const macro of MACROS) await send('POST', '/v1/macros', macro);
+  const start = async (identity: string, message: string) =>
+    (await send('POST', '/v1/conversations', { identity, message })).id;
+  const snoozedId = await start('jonas.berg', 'We will tell you as soon as the Guji is back.');
+  const until = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  await send('PATCH', `/v1/conversations/${snoozedId}`, { status: 'snoozed', snoozed_until: until });
+  const into = await start('jonas.berg', 'Your invoice for October is attached.');
+  const mergedId = await start('jonas.berg', 'About your invoice.');
+  await send('POST', `/v1/conversations/${mergedId}/merge`, { into });
+  return { snoozedId, mergedId };
 }
 
 /** Adds a second member and a pending invitation; returns the member's id. */
@@ -152,10 +183,11 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const questions = await createQuestions(send);
   const draft = await send('POST', '/v1/questions', DRAFT);
   const answers = await sendAnswers(send, questions);
+  const day = await addWorkingDay(send);
   const talks: string[] = [];
   for (const told of TALKS.toReversed())
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
   await moveIntoThePast(place, answers);
-  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string };
+  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string, ...day };
 }

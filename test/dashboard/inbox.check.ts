@@ -165,14 +165,14 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await messages.getByText('A note', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('a');
-    await messages.getByText('Assignee: Unassigned → Ada').waitFor();
+    await messages.getByText('Ada took the conversation').waitFor();
     await page.keyboard.press('e');
     await isOpen(2); // the next one
     await page.goBack();
     await isOpen(1);
-    await messages.getByText('Status: Waiting for user → Resolved').waitFor();
+    await messages.getByText('Ada resolved the conversation').waitFor();
     await page.keyboard.press('e');
-    await messages.getByText('Status: Resolved → Open').waitFor();
+    await messages.getByText('Ada reopened the conversation').waitFor();
     await expectNoViolations(ada);
     const me = await asPerson(page, 'GET', '/v1/me');
     expect(await stored()).toMatchObject({ status: 'open', assignee_id: me.account.memberships[0].member_id });
@@ -208,9 +208,9 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
 
   test('a conversation is assigned, prioritized, tagged, resolved and reopened, and each filter finds it', async () => {
     await thread().getByLabel('Assignee').selectOption('Linus');
-    await page.getByText('Assignee: Unassigned → Linus').waitFor();
+    await page.getByText('Ada assigned the conversation to Linus').waitFor();
     await thread().getByLabel('Priority').selectOption('Urgent');
-    await page.getByText('Priority: No priority → Urgent').waitFor();
+    await page.getByText('Ada set the priority to Urgent').waitFor();
     await thread().getByLabel('Add tag').fill('export');
     await page.keyboard.press('Enter');
     await thread().getByRole('button', { name: 'Remove tag export' }).waitFor();

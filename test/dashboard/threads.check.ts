@@ -9,7 +9,7 @@ import { SEED_CONVERSATIONS, SEED_THREAD } from '../support/large-tenant.ts';
 import { asPerson, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
-const MESSAGES = 2600;
+const MESSAGES = 10_000;
 const CONVERSATIONS = 5000;
 /** More rows than this in the DOM would mean that the thread is not virtualized. */
 const MOST_ROWS = 60;
@@ -84,6 +84,18 @@ describe.runIf(hasBrowser())(
       console.log(`idle: ${(share * 100).toFixed(2)} % of a core, ${sent.length} requests in ${seconds} s`);
       expect(sent.filter(path => path.includes('/messages'))).toEqual([]);
       expect(share).toBeLessThan(0.1); // one that renders all the time needs a quarter and more
+    });
+
+    test('requests only new messages, notes and events', async () => {
+      const sent = await requestsDuring(async () => {
+        await asPerson(page, 'POST', `/v1/conversations/${id}/messages`, { body: 'A note', kind: 'note' });
+        await list().getByText('A note', { exact: true }).waitFor();
+        await asPerson(page, 'PATCH', `/v1/conversations/${id}`, { subject: 'Ten thousand' });
+        await list().getByText('Ada changed the subject to “Ten thousand”').waitFor();
+      });
+      const lists = sent.filter(path => path.startsWith('GET') && path.includes('/messages'));
+      expect(lists.length).toBeLessThanOrEqual(3);
+      for (const path of lists.slice(1)) expect(path).toMatch(/after_seq=\d{3,}.*after_note_seq=0/);
     });
 
     test('needs at most 3 requests for a reply, and takes 50 replies in a row', async () => {

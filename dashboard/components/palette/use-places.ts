@@ -24,6 +24,7 @@ function usePages(): Place[] {
     [t('Settings'), pathTo('general')],
     [t('Appearance'), pathTo('appearance')],
     [t('API Keys'), pathTo('apiKeys'), may('api-keys:manage')],
+    [t('Saved replies'), pathTo('savedReplies')],
     [t('Members'), pathTo('members')],
     [t('Audit log'), pathTo('auditLog'), may('audit-log:read')],
     [t('Your account'), pathTo('me')],

@@ -4,27 +4,28 @@ import type { Operations, Schemas } from '../../api/schema.ts';
 export type Conversation = Schemas['Conversation'];
 export type Patch = Operations['PATCH /v1/conversations/{id}']['body'];
 
-/** A conversation with its entity tag. */
-export interface Tagged {
-  body: Conversation;
-  etag: string | undefined;
+/** A field that a member sets. */
+export interface FieldChange {
+  field: 'status' | 'assignee_id' | 'priority' | 'subject';
+  value: string | null;
+  /** The value that the member has seen. */
+  was: string | null;
+  /** Only with the status `snoozed`: the end of the snooze. */
+  until?: string;
 }
 
-type Field = 'status' | 'assignee_id' | 'priority';
+/** One act of a member: a field with a new value, or a tag. */
+export type Change = FieldChange | { addTag: string } | { removeTag: string };
 
-/** One act of a member: a field with a new value and the one that they saw, or a tag. */
-export type Change =
-  | { field: Field; value: string | null; was: string | null }
-  | { addTag: string }
-  | { removeTag: string };
+const isOfField = (change: Change): change is FieldChange => 'field' in change;
 
 /** Thrown when somebody else has changed the field that a member saw. */
 export class ChangedMeanwhile extends Error {
-  readonly present: Conversation;
+  readonly change: FieldChange;
 
-  constructor(present: Conversation) {
+  constructor(change: FieldChange) {
     super('The field was changed meanwhile.');
-    this.present = present;
+    this.change = change;
   }
 }
 
@@ -34,39 +35,45 @@ export function applyToTags(tags: readonly string[], change: Change): string[] {
   return 'removeTag' in change ? tags.filter(tag => tag !== change.removeTag) : [...tags];
 }
 
-/**
- * Returns the patch that makes changes to the present conversation; undefined if there is nothing left to change.
- *
- * Throws `ChangedMeanwhile` for a field that has neither the value that the member saw nor the one that they want.
- */
-export function patchFor(present: Conversation, changes: readonly Change[]): Patch | undefined {
-  const patch: Record<string, unknown> = {};
+/** Returns the request that makes changes: fields with the values that were seen, and tags one by one. */
+export function patchOf(changes: readonly Change[]): Patch {
+  const fields = changes.filter(isOfField);
+  const tags = new Map<string, 'add' | 'remove'>();
   for (const change of changes) {
-    if (!('field' in change)) continue;
-    const now = present[change.field] ?? null;
-    if (now === change.value) continue;
-    if (now !== change.was) throw new ChangedMeanwhile(present);
-    patch[change.field] = change.value;
+    if ('addTag' in change) tags.set(change.addTag, 'add');
+    if ('removeTag' in change) tags.set(change.removeTag, 'remove');
   }
-  const before = present.tags ?? [];
-  const tags = changes.reduce<string[]>(applyToTags, before);
-  if (JSON.stringify(tags) !== JSON.stringify(before)) patch.tags = tags;
-  return Object.keys(patch).length > 0 ? (patch as Patch) : undefined;
+  const [added, removed] = (['add', 'remove'] as const).map(kind =>
+    [...tags].filter(([, wanted]) => wanted === kind).map(([tag]) => tag),
+  );
+  const until = fields.find(change => change.until !== undefined)?.until;
+  return {
+    ...Object.fromEntries(fields.map(({ field, value }) => [field, value])),
+    ...(until === undefined ? {} : { snoozed_until: until }),
+    ...(fields.length > 0 ? { was: Object.fromEntries(fields.map(({ field, was }) => [field, was])) } : {}),
+    ...(added?.length ? { add_tags: added } : {}),
+    ...(removed?.length ? { remove_tags: removed } : {}),
+  } as Patch;
 }
 
 /** How a queue reads and changes its conversation. */
 export interface ChangeRequests {
-  /** The conversation as last received, if its entity tag is known. */
-  known(): Tagged | undefined;
-  read(): Promise<Tagged>;
-  write(patch: Patch, etag: string | undefined): Promise<Tagged>;
+  read(): Promise<Conversation>;
+  write(patch: Patch): Promise<Conversation>;
   wait(ms: number): Promise<void>;
 }
 
 const MAX_ATTEMPTS = 6;
 /** Waiting times before another attempt add up to half a minute, longer than a restart of the API. */
 const delayMs = (attempt: number): number => 1000 * 2 ** (attempt - 1);
-const isOutdated = (error: unknown): boolean => error instanceof ApiProblem && error.status === 412;
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof ApiProblem && ['conversation-changed', 'invalid-transition'].includes(error.code);
+
+/** Whether a conversation has the values of a change: somebody made the same change, or an earlier attempt did. */
+const hasChange = (present: Conversation, { field, value, until }: FieldChange): boolean =>
+  (present[field] ?? null) === value &&
+  (until === undefined || Date.parse(present.snoozed_until ?? '') === Date.parse(until));
 
 interface Waiting {
   change: Change;
@@ -76,36 +83,34 @@ interface Waiting {
 
 /** The changes of one conversation by this browser, made one after the other. */
 export interface ChangeQueue {
-  /** Makes a change. Resolves with the conversation once it is stored. */
+  /**
+   * Makes a change. Resolves with the conversation once it is stored. Rejects with `ChangedMeanwhile` if a colleague has
+   * set the field to a third value.
+   */
   add(change: Change): Promise<Conversation>;
 }
 
-/**
- * Creates a queue. Changes that wait for another request are sent together.
- *
- * An entity tag is outdated as soon as anybody writes or reads. Then the conversation is read again, and a change is
- * repeated unless its own field has changed.
- */
+/** Creates a queue. Tags that wait for another request are sent together. */
 export function createChangeQueue(requests: ChangeRequests): ChangeQueue {
   let waiting: Waiting[] = [];
   let isBusy = false;
 
-  const attempt = async (changes: Change[], present: Tagged): Promise<Conversation> => {
-    const patch = patchFor(present.body, changes);
-    return patch ? (await requests.write(patch, present.etag)).body : present.body;
+  const settle = async (error: unknown, changes: Change[]): Promise<Conversation> => {
+    const [change] = changes.filter(isOfField);
+    if (!change || !isConflict(error)) throw error;
+    const present = await requests.read();
+    if (hasChange(present, change)) return present;
+    throw (present[change.field] ?? null) === change.was ? error : new ChangedMeanwhile(change);
   };
 
   const send = async (changes: Change[]): Promise<Conversation> => {
-    let isKnown = true;
+    const patch = patchOf(changes);
     for (let attempts = 1; ; attempts++) {
       try {
-        const present = (isKnown && requests.known()) || (await requests.read());
-        return await attempt(changes, present);
+        return await requests.write(patch).catch(error => settle(error, changes));
       } catch (error) {
-        const isLost = isTransient(error);
-        if (attempts >= MAX_ATTEMPTS || !(isLost || isOutdated(error))) throw error;
-        if (isLost) await requests.wait(delayMs(attempts));
-        isKnown = false;
+        if (attempts >= MAX_ATTEMPTS || !isTransient(error)) throw error;
+        await requests.wait(delayMs(attempts));
       }
     }
   };
@@ -124,7 +129,7 @@ export function createChangeQueue(requests: ChangeRequests): ChangeQueue {
   const work = async (): Promise<void> => {
     isBusy = true;
     while (waiting.length > 0) {
-      const batch = waiting.every(({ change }) => !('field' in change)) ? waiting : waiting.slice(0, 1);
+      const batch = waiting.every(({ change }) => !isOfField(change)) ? waiting : waiting.slice(0, 1);
       waiting = waiting.slice(batch.length);
       await sendBatch(batch);
     }

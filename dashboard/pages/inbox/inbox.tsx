@@ -62,6 +62,7 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
   });
   const neighbours = {
     inbox: addressOf(undefined),
+    addressOf,
     here: addressOf(id),
     next: addressOf(at < 0 ? items[0]?.id : (items[at + 1] ?? items[at - 1])?.id),
   };
@@ -102,7 +103,7 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
         title={t('New conversation')}
         isOpen={dialog === 'new'}
         close={() => setDialog(undefined)}
-        dismissable={false}
+        dismissable="by-key"
       >
         <NewConversation
           done={made => {

@@ -1,11 +1,15 @@
+import { Link } from 'wouter';
 import { useAct } from '../../api/hooks.ts';
 import { ConfirmButton } from '../../components/dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { t } from '../../i18n.ts';
+import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
-import { eventText } from './event-text.ts';
+import { conversationStatus } from '../../words.ts';
+import { authorText, eventText, type People } from './event-text.ts';
 import { LinkedText } from './linked-text.tsx';
 import { addMessage, type Message } from './message-pages.ts';
+import type { MessageRow } from './message-rows.ts';
 import styles from './messages.module.css';
 import { useMessageCache } from './use-messages.ts';
 
@@ -34,27 +38,33 @@ function Redact({ message }: { message: Message }) {
   );
 }
 
-/** Whose names a message needs: the user's identity, and those of the team by id. */
-export interface People {
-  identity: string;
-  nameOf(memberId: string): string;
+/** The conversation into which this one was merged by an event. */
+const mergedInto = ({ event }: Message): string | undefined =>
+  event?.field === 'merged_into_id' && typeof event.to === 'string' ? event.to : undefined;
+
+function Event({ message, people }: { message: Message; people: People }) {
+  const into = mergedInto(message);
+  return (
+    <span className={styles.event}>
+      <span dir="auto">{eventText(message, people)}</span>
+      {into && (
+        <>
+          {' · '}
+          <Link href={pathTo('conversation', { id: into })}>{t('Open it')}</Link>
+        </>
+      )}
+      {' · '}
+      <Time at={message.created_at} />
+    </span>
+  );
 }
 
-/** Author name: a member's name, an API key's name or the user's identity. */
-function authorText({ author }: Message, { identity, nameOf }: People): string {
-  if (author.type === 'user') return identity;
-  if (author.type === 'system') return 'Parley';
-  if (author.type === 'api') return author.name ?? t('Via the API');
-  return author.name ?? nameOf(author.id ?? '');
+interface RowProps {
+  row: MessageRow;
+  people: People;
 }
 
-const Event = ({ message, people }: { message: Message; people: People }) => (
-  <span className={styles.event}>
-    {eventText(message, people.nameOf)} · {authorText(message, people)} · <Time at={message.created_at} />
-  </span>
-);
-
-function Bubble({ message, people }: { message: Message; people: People }) {
+function Bubble({ row: { message, status }, people }: RowProps) {
   const { membership } = useSession();
   const isMine = message.author.id === membership.member_id;
   const isFresh = Date.now() - new Date(message.created_at).getTime() < REDACTABLE_MS;
@@ -72,6 +82,7 @@ function Bubble({ message, people }: { message: Message; people: People }) {
         <span dir="auto">{authorText(message, people)}</span>
         <Time at={message.created_at} />
         {message.edited_at && !message.redacted && <span>{t('edited')}</span>}
+        {status && <span>{t('Now: {status}', { status: conversationStatus(status) })}</span>}
         {isMine && isFresh && !message.redacted && <Redact message={message} />}
       </div>
     </>
@@ -87,5 +98,5 @@ export function messageClass({ kind, author }: Message): string {
 }
 
 /** A message, note or event. */
-export const MessageView = ({ message, people }: { message: Message; people: People }) =>
-  message.kind === 'event' ? <Event message={message} people={people} /> : <Bubble message={message} people={people} />;
+export const MessageView = ({ row, people }: RowProps) =>
+  row.message.kind === 'event' ? <Event message={row.message} people={people} /> : <Bubble row={row} people={people} />;

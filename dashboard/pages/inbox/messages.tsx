@@ -1,15 +1,17 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Ready } from '../../components/page.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 import type { Conversation } from './conversation-changes.ts';
-import type { Message } from './message-pages.ts';
-import { MessageView, messageClass, type People } from './message-view.tsx';
+import type { People } from './event-text.ts';
+import { type Message, positionOf } from './message-pages.ts';
+import { rowsOf } from './message-rows.ts';
+import { MessageView, messageClass } from './message-view.tsx';
 import styles from './messages.module.css';
-import { useMembers } from './use-members.ts';
 import { useMessageWindow } from './use-message-window.ts';
 import { useMessages } from './use-messages.ts';
+import type { Seen } from './use-seen.ts';
 
 /** Older messages are requested when this many are left above the rendered ones. */
 const AHEAD = 20;
@@ -24,13 +26,24 @@ function useUnseen(messages: readonly Message[], isAtEnd: boolean): number {
 
 type Thread = ReturnType<typeof useMessages>;
 
-function MessageList({ thread, messages, people }: { thread: Thread; messages: Message[]; people: People }) {
+interface ListProps {
+  thread: Thread;
+  messages: Message[];
+  people: People;
+  seen: Seen;
+}
+
+function MessageList({ thread, messages, people, seen }: ListProps) {
+  const rows = useMemo(() => rowsOf(messages), [messages]);
   const list = useRef<HTMLOListElement>(null);
   const { shown, isAtEnd, onScroll, scrollToEnd } = useMessageWindow(
     list,
-    messages.map(({ id }) => id),
+    rows.map(({ message }) => message.id),
   );
   const unseen = useUnseen(messages, isAtEnd);
+  useEffect(() => {
+    if (isAtEnd) seen.note(positionOf(messages));
+  }, [isAtEnd, messages, seen.note]);
   const { hasOlder, older, fetchOlder } = thread;
   const needsOlder = hasOlder && !older.isPending && !older.error && shown.start < AHEAD;
   // biome-ignore lint/correctness/useExhaustiveDependencies: fetchOlder is new on each render
@@ -44,9 +57,9 @@ function MessageList({ thread, messages, people }: { thread: Thread; messages: M
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
       <ol ref={list} className={styles.messages} aria-label={t('Messages')} tabIndex={0} onScroll={onScroll}>
         <li aria-hidden="true" className={styles.space} style={{ height: shown.before }} />
-        {messages.slice(shown.start, shown.end).map(message => (
-          <li key={message.id} data-id={message.id} className={messageClass(message)}>
-            <MessageView message={message} people={people} />
+        {rows.slice(shown.start, shown.end).map(row => (
+          <li key={row.message.id} data-id={row.message.id} className={messageClass(row.message)}>
+            <MessageView row={row} people={people} />
           </li>
         ))}
         <li aria-hidden="true" className={styles.space} style={{ height: shown.after }} />
@@ -65,15 +78,19 @@ function MessageList({ thread, messages, people }: { thread: Thread; messages: M
   );
 }
 
+interface MessagesProps {
+  conversation: Conversation;
+  people: People;
+  /** Receives the position of the messages on the screen. */
+  seen: Seen;
+}
+
 /** The messages of a conversation, oldest first, opened at the newest. */
-export function Messages({ conversation }: { conversation: Conversation }) {
+export function Messages({ conversation, people, seen }: MessagesProps) {
   const thread = useMessages(conversation);
-  const { nameOf } = useMembers();
   return (
     <Ready query={thread}>
-      {({ messages }) => (
-        <MessageList thread={thread} messages={messages} people={{ identity: conversation.identity, nameOf }} />
-      )}
+      {({ messages }) => <MessageList thread={thread} messages={messages} people={people} seen={seen} />}
     </Ready>
   );
 }

@@ -8,7 +8,7 @@ import { t } from '../../i18n.ts';
 import { newId } from '../../new-id.ts';
 
 /**
- * Form that starts a conversation with a user. Submitting twice creates one conversation. What was typed is kept when the
+ * Form that starts a conversation with a user. Submitting twice creates one conversation. The text is kept when the
  * dialog is closed.
  */
 export function NewConversation({ done }: { done(id: string): void }) {

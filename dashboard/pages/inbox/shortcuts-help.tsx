@@ -12,6 +12,7 @@ const KEYS = () => [
   ['n', t('Write an internal note')],
   ['a', t('Assign to me')],
   ['e', t('Resolve or reopen')],
+  ['s', t('Snooze')],
   ['x', t('Select or deselect')],
   ['X', t('Select up to here')],
   ['/', t('Search')],

@@ -1,8 +1,9 @@
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAct } from '../../api/hooks.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/dialog.tsx';
+import { ConfirmButton, Dialog } from '../../components/dialog.tsx';
 import { Filter } from '../../components/fields/fields.tsx';
 import { TagEditor } from '../../components/fields/tag-editor.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -12,8 +13,13 @@ import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
 import { CONVERSATION_TONE, conversationStatus, PRIORITIES, priorityName } from '../../words.ts';
-import type { Change, Conversation } from './conversation-changes.ts';
+import { ChangedNote } from './changed-note.tsx';
+import type { Change, Conversation, FieldChange } from './conversation-changes.ts';
+import type { People } from './event-text.ts';
 import styles from './inbox.module.css';
+import { Merge } from './merge-dialog.tsx';
+import { SnoozeMenu } from './snooze/snooze-menu.tsx';
+import { snoozeText } from './snooze/snooze-times.ts';
 import { useChanges } from './use-changes.ts';
 import { useMembers } from './use-members.ts';
 
@@ -83,20 +89,28 @@ export interface Neighbours {
   inbox: string;
   here: string;
   next: string;
+  addressOf(id: string): string;
 }
 
-/** Resolves the conversation and opens the next one, or reopens it. */
-function useToggle({ id, status }: Conversation, change: Control['change'], { here, next }: Neighbours) {
+/**
+ * Returns a function that sets a status with which a conversation leaves the list of open ones: the next one opens, and
+ * Undo brings this one back.
+ */
+function useSettingAside(
+  { id, status, snoozed_until }: Conversation,
+  change: Control['change'],
+  { here, next }: Neighbours,
+) {
   const [, go] = useLocation();
-  return async () => {
-    const isResolved = status === 'resolved';
-    const made = await change({ field: 'status', value: isResolved ? 'open' : 'resolved', was: status });
-    if (!made || isResolved) return;
+  return async (wanted: Pick<FieldChange, 'value' | 'until'>, said: string) => {
+    const made = await change({ field: 'status', was: status, ...wanted });
+    if (!made) return;
     if (location.pathname.endsWith(`/${id}`)) go(next); // unless another one was opened meanwhile
+    const before = status === 'snoozed' && snoozed_until ? { until: snoozed_until } : {};
     const undo = async () => {
-      if (await change({ field: 'status', value: status, was: 'resolved' })) go(here);
+      if (await change({ field: 'status', value: status, was: wanted.value, ...before })) go(here);
     };
-    toast(t('Conversation resolved'), { label: t('Undo'), act: () => void undo() });
+    toast(said, { label: t('Undo'), act: () => void undo() });
   };
 }
 
@@ -106,15 +120,93 @@ function changeTags(before: readonly string[], after: readonly string[], change:
   for (const tag of before) if (!after.includes(tag)) void change({ removeTag: tag });
 }
 
+type StatusProps = Control & { neighbours: Neighbours; timeZone: string | undefined };
+
+/** Snoozes and resolves the conversation, or opens it again. */
+function StatusButtons({ conversation, change, neighbours, timeZone }: StatusProps) {
+  const { status } = conversation;
+  const [isSnoozing, setSnoozing] = useState(false);
+  const setAside = useSettingAside(conversation, change, neighbours);
+  const open = () => void change({ field: 'status', value: 'open', was: status });
+  const toggle = () =>
+    status === 'resolved' ? open() : void setAside({ value: 'resolved' }, t('Conversation resolved'));
+  const snooze = (until: string) => {
+    const said = t('Snoozed until {time}', { time: snoozeText(until, timeZone) });
+    void setAside({ value: 'snoozed', until }, said);
+  };
+  useShortcuts({ e: toggle, s: () => setSnoozing(true) });
+  return (
+    <span className="row">
+      <SnoozeMenu
+        large
+        isOpen={isSnoozing}
+        setOpen={setSnoozing}
+        snooze={snooze}
+        wake={status === 'snoozed' ? open : undefined}
+      />
+      <Button look={status === 'resolved' ? 'plain' : 'primary'} onPress={toggle}>
+        {status === 'resolved' ? t('Reopen') : t('Resolve')}
+      </Button>
+    </span>
+  );
+}
+
+/** The status; of a snoozed conversation with the end of the snooze. */
+function Status({
+  conversation: { status, snoozed_until },
+  timeZone,
+}: {
+  conversation: Conversation;
+  timeZone: string | undefined;
+}) {
+  const text = snoozed_until
+    ? t('Snoozed until {time}', { time: snoozeText(snoozed_until, timeZone) })
+    : conversationStatus(status);
+  return <Badge tone={CONVERSATION_TONE[status]}>{text}</Badge>;
+}
+
+function MergeButton({ conversation, neighbours }: { conversation: Conversation; neighbours: Neighbours }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button small look="quiet" onPress={() => setOpen(true)}>
+        {t('Merge')}
+      </Button>
+      <Dialog title={t('Merge this conversation')} isOpen={isOpen} close={close}>
+        <Merge conversation={conversation} close={close} addressOf={neighbours.addressOf} />
+      </Dialog>
+    </>
+  );
+}
+
+function Actions({ conversation, neighbours }: { conversation: Conversation; neighbours: Neighbours }) {
+  const { may } = useSession();
+  return (
+    <span className={`row ${styles.atEnd}`}>
+      {may('conversations:write') && conversation.merged_into_id === null && (
+        <MergeButton conversation={conversation} neighbours={neighbours} />
+      )}
+      {may('conversations:delete') && <Delete id={conversation.id} inbox={neighbours.inbox} />}
+    </span>
+  );
+}
+
+interface ThreadHeadProps {
+  stored: Conversation;
+  neighbours: Neighbours;
+  people: People;
+}
+
 /** Subject, user, status and assignment of a conversation, with their controls. */
-export function ThreadHead({ stored, neighbours }: { stored: Conversation; neighbours: Neighbours }) {
+export function ThreadHead({ stored, neighbours, people }: ThreadHeadProps) {
   const { may, membership } = useSession();
-  const { conversation, change } = useChanges(stored);
-  const toggle = useToggle(conversation, change, neighbours);
-  const { identity, identity_verified, subject, status, tags, assignee_id = null } = conversation;
+  const { conversation, change, collision, dismiss } = useChanges(stored);
+  const { identity, identity_verified, subject, tags, assignee_id = null } = conversation;
+  const { timeZone } = people;
   const mayWrite = may('conversations:write');
   const assignToMe = () => void change({ field: 'assignee_id', value: membership.member_id, was: assignee_id });
-  useShortcuts(mayWrite ? { e: () => void toggle(), a: assignToMe } : {});
+  useShortcuts(mayWrite ? { a: assignToMe } : {});
   return (
     <header className={styles.threadHead}>
       <Link href={neighbours.inbox} className={styles.backLink}>
@@ -127,25 +219,22 @@ export function ThreadHead({ stored, neighbours }: { stored: Conversation; neigh
           </h2>
           <span className="row small">
             <IdentityLink identity={identity} verified={identity_verified} />
-            <Badge tone={CONVERSATION_TONE[status]}>{conversationStatus(status)}</Badge>
+            <Status conversation={conversation} timeZone={timeZone} />
           </span>
         </div>
-        {mayWrite && (
-          <Button look={status === 'resolved' ? 'plain' : 'primary'} onPress={() => void toggle()}>
-            {status === 'resolved' ? t('Reopen') : t('Resolve')}
-          </Button>
+        {mayWrite && conversation.merged_into_id === null && (
+          <StatusButtons {...{ conversation, change, neighbours, timeZone }} />
         )}
       </div>
       <div className="row">
         {mayWrite && <Assignee conversation={conversation} change={change} />}
         {mayWrite && <PrioritySelect conversation={conversation} change={change} />}
         <TagEditor tags={tags} change={mayWrite ? next => changeTags(tags, next, change) : undefined} />
-        {may('conversations:delete') && (
-          <span className={styles.atEnd}>
-            <Delete id={conversation.id} inbox={neighbours.inbox} />
-          </span>
-        )}
+        <Actions conversation={conversation} neighbours={neighbours} />
       </div>
+      {collision && (
+        <ChangedNote collision={collision} people={people} change={made => void change(made)} dismiss={dismiss} />
+      )}
     </header>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
 import { useAct, useApi } from '../../api/hooks.ts';
 import { Loading, Ready } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
@@ -7,8 +8,11 @@ import { useShortcuts } from '../../shortcuts.ts';
 import { Composer, type ComposerHandle } from './composer.tsx';
 import type { Conversation } from './conversation-changes.ts';
 import styles from './inbox.module.css';
+import { MergedNote } from './merged-note.tsx';
 import { Messages } from './messages.tsx';
 import { type Neighbours, ThreadHead } from './thread-head.tsx';
+import { usePeople } from './use-people.ts';
+import { useSeen } from './use-seen.ts';
 
 const EVERY_MS = 2500;
 
@@ -51,15 +55,28 @@ export function Thread({ id, listed, neighbours }: ThreadProps) {
   const composer = useRef<ComposerHandle>(null);
   useReadHorizon(query.data);
   useShortcuts({ r: () => composer.current?.write('reply'), n: () => composer.current?.write('note') });
+  const [, go] = useLocation();
+  const seen = useSeen();
+  const people = usePeople((query.data ?? listed)?.identity ?? '');
   const conversation = query.data ?? (query.error ? undefined : listed);
   if (!conversation) {
     return <div className={styles.side}>{query.error ? <Ready query={query}>{() => null}</Ready> : <Loading />}</div>;
   }
   return (
     <section className={styles.thread} aria-label={t('Conversation')}>
-      <ThreadHead stored={conversation} neighbours={neighbours} />
-      <Messages conversation={conversation} />
-      {may('conversations:write') && <Composer ref={composer} conversationId={id} />}
+      <ThreadHead stored={conversation} neighbours={neighbours} people={people} />
+      <Messages conversation={conversation} people={people} seen={seen} />
+      {conversation.merged_into_id ? (
+        <MergedNote into={neighbours.addressOf(conversation.merged_into_id)} />
+      ) : (
+        may('conversations:write') && (
+          <Composer
+            ref={composer}
+            {...{ conversation, people, seen }}
+            setAside={() => location.pathname.endsWith(`/${id}`) && go(neighbours.next)}
+          />
+        )
+      )}
     </section>
   );
 }

@@ -5,13 +5,23 @@ import { api } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { useTenantId } from '../../tenant.ts';
-import { addNewest, addOlder, type KnownMessages, type NewestPage, reaches } from './message-pages.ts';
+import {
+  addNewer,
+  addOlder,
+  type KnownMessages,
+  type Message,
+  type NewestPage,
+  type Position,
+  reaches,
+  settledAt,
+  startAt,
+} from './message-pages.ts';
 
-/** Messages requested at first and after each change, and those of each page before them. */
+/** Messages requested at first, and those of each further page in either direction. */
 const NEWEST = 50;
-const OLDER = 100;
-/** Maximum number of pages that are fetched to close a gap, such as after an hour without a connection. */
-const MAX_GAP_PAGES = 5;
+const PAGE = 100;
+/** Maximum number of pages of new messages, such as after an hour without a connection; beyond it the thread begins at its newest page. */
+const MAX_NEW_PAGES = 5;
 const RETRY_MS = 5000;
 
 const MESSAGES = 'GET /v1/conversations/{id}/messages';
@@ -33,8 +43,8 @@ export function useMessageCache() {
 /**
  * The messages of a conversation, from the newest back as far as they were fetched.
  *
- * They are requested once, and again only after `updated_at` of the conversation has changed, so that an idle thread
- * costs no requests for messages, however long it is.
+ * After `updated_at` of the conversation has changed, only the new ones are requested, with those that can still change.
+ * An idle thread costs no requests for messages, however long it is.
  */
 export function useMessages({ id, updated_at }: Schemas['Conversation']) {
   const tenantId = useTenantId();
@@ -45,17 +55,36 @@ export function useMessages({ id, updated_at }: Schemas['Conversation']) {
     const query = { order: 'desc' as const, limit, ...(cursor ? { cursor } : {}) };
     return (await api(MESSAGES, { params: { id }, query }, tenantId)).body;
   };
-  const fetchNewest = async (): Promise<KnownMessages> => {
-    let page = await fetchPage(NEWEST);
-    for (let pages = 1; pages < MAX_GAP_PAGES && page.next_cursor && !reaches(known(), page); pages++) {
-      const older = await fetchPage(OLDER, page.next_cursor);
-      page = { data: [...page.data, ...older.data], next_cursor: older.next_cursor };
+  /** Returns the messages after a position; undefined if they are too many. */
+  const fetchAfter = async (after: Position): Promise<Message[] | undefined> => {
+    const newer: Message[] = [];
+    let cursor: string | null | undefined;
+    for (let pages = 0; pages < MAX_NEW_PAGES && cursor !== null; pages++) {
+      const query = {
+        after_seq: after.seq,
+        after_note_seq: after.note_seq,
+        limit: PAGE,
+        ...(cursor ? { cursor } : {}),
+      };
+      const { body } = await api(MESSAGES, { params: { id }, query }, tenantId);
+      newer.push(...body.data);
+      cursor = body.next_cursor;
     }
-    return addNewest(known(), page, updated_at); // known after the request: older pages may have been added
+    return cursor === null ? newer : undefined;
+  };
+  const fetchMessages = async (): Promise<KnownMessages> => {
+    const settled = known() && settledAt(known() as KnownMessages, updated_at);
+    const newer = settled && (await fetchAfter(settled));
+    if (newer) return addNewer(known() as KnownMessages, newer, updated_at); // older ones may have been added meanwhile
+    const page = await fetchPage(NEWEST);
+    const before = known();
+    return before && reaches(before, page)
+      ? addNewer(before, page.data.toReversed(), updated_at)
+      : startAt(page, updated_at);
   };
   const query = useQuery<KnownMessages, ApiProblem>({
     queryKey,
-    queryFn: fetchNewest,
+    queryFn: fetchMessages,
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: ({ state }) => (state.error ? RETRY_MS : false),
   });
@@ -70,7 +99,7 @@ export function useMessages({ id, updated_at }: Schemas['Conversation']) {
     if (!cursor || older.isPending) return;
     setOlder({ isPending: true });
     try {
-      const page = await fetchPage(OLDER, cursor);
+      const page = await fetchPage(PAGE, cursor);
       queries.setQueryData<KnownMessages>(queryKey, present => present && addOlder(present, page));
       setOlder({ isPending: false });
     } catch (failure) {

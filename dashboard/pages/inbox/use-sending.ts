@@ -3,7 +3,7 @@ import { useAct } from '../../api/hooks.ts';
 import { ApiProblem, isTransient } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import type { Conversation } from './conversation-changes.ts';
-import { addMessage } from './message-pages.ts';
+import { addMessage, type Message, type Position } from './message-pages.ts';
 import { useMessageCache } from './use-messages.ts';
 import type { ReplyDraft } from './use-reply-draft.ts';
 
@@ -15,12 +15,19 @@ function afterMessage(conversation: Conversation, { kind, seq, body, created_at 
   if (kind !== 'reply') return conversation;
   return {
     ...conversation,
-    status: 'pending',
+    status: conversation.status === 'snoozed' ? 'snoozed' : 'pending',
     waiting_since: null,
     message_count: seq,
     last_activity_at: created_at,
     last_message: { seq, preview: [...body].slice(0, 140).join(''), author_type: 'member', at: created_at },
   };
+}
+
+interface Sending {
+  isPending: boolean;
+  problem?: ApiProblem;
+  /** Messages of others after those on the screen, because of which the message was not sent. */
+  missed?: Message[];
 }
 
 /**
@@ -40,32 +47,36 @@ export function useSending(conversationId: string) {
       return true;
     },
   });
-  const [state, setState] = useState<{ isPending: boolean; problem?: ApiProblem }>({ isPending: false });
+  const [state, setState] = useState<Sending>({ isPending: false });
   const isPending = useRef(false); // a second press before the next render must not send twice
-  const send = async ({ body, mode, messageId }: ReplyDraft): Promise<boolean> => {
-    if (isPending.current || body.trim() === '') return false;
+  const attempt = async (body: Schemas['MessageInput']): Promise<Message> => {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await create.mutateAsync({ params: { id: conversationId }, body });
+      } catch (error) {
+        if (!isTransient(error) || attempts === MAX_ATTEMPTS) throw error;
+        const asked = error instanceof ApiProblem ? (error.retryAfterSeconds ?? 0) : 0;
+        await new Promise(done => setTimeout(done, Math.max(delayMs(attempts), asked * 1000)));
+      }
+    }
+  };
+  /** Sends a draft written by somebody who has seen the messages up to a position. Resolves with the message if it was sent. */
+  const send = async ({ body, mode, messageId }: ReplyDraft, after: Position): Promise<Message | undefined> => {
+    if (isPending.current || body.trim() === '') return undefined;
     isPending.current = true;
     setState({ isPending: true });
-    const sent = { params: { id: conversationId }, body: { body, kind: mode, client_message_id: messageId } };
     try {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await create.mutateAsync(sent);
-          setState({ isPending: false });
-          return true;
-        } catch (error) {
-          if (!(error instanceof ApiProblem)) throw error;
-          if (!isTransient(error) || attempt === MAX_ATTEMPTS) {
-            setState({ isPending: false, problem: error });
-            return false;
-          }
-          const waitMs = Math.max(delayMs(attempt), (error.retryAfterSeconds ?? 0) * 1000);
-          await new Promise(done => setTimeout(done, waitMs));
-        }
-      }
+      const message = await attempt({ body, kind: mode, client_message_id: messageId, after });
+      setState({ isPending: false });
+      return message;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      const isMoved = error.code === 'conversation-moved';
+      setState({ isPending: false, ...(isMoved ? { missed: error.missed } : { problem: error }) });
+      return undefined;
     } finally {
       isPending.current = false;
     }
   };
-  return { ...state, send };
+  return { ...state, send, dismiss: () => setState({ isPending: false }) };
 }

@@ -21,6 +21,7 @@ export function SettingsFrame({
     { href: pathTo('general'), title: t('General') },
     { href: pathTo('appearance'), title: t('Appearance') },
     ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
+    { href: pathTo('savedReplies'), title: t('Saved replies') },
     { href: pathTo('members'), title: t('Members') },
     ...(may('audit-log:read') ? [{ href: pathTo('auditLog'), title: t('Audit log') }] : []),
   ];

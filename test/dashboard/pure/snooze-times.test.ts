@@ -1,41 +1,48 @@
 import { beforeAll, expect, test } from 'vitest';
-import { canSnoozeUntil, fieldTimeOf, snoozeTimes } from '../../../dashboard/pages/inbox/snooze-times.ts';
+import { canSnoozeUntil, snoozeText, snoozeTimes } from '../../../dashboard/pages/inbox/snooze/snooze-times.ts';
+import { wallTimeOf } from '../../../dashboard/zoned-time.ts';
 import { activateTexts } from './activate-texts.ts';
 
 beforeAll(() => activateTexts('en'));
 
-const at = (id: string, now: Date) => snoozeTimes(now).find(time => time.id === id)?.at;
+const BERLIN = 'Europe/Berlin';
+const offered = (now: string) =>
+  Object.fromEntries(snoozeTimes(new Date(now), BERLIN).map(({ id, until }) => [id, until]));
 
 test.each([
-  ['a Sunday', 22, 23],
-  ['a Monday', 23, 30],
-  ['a Wednesday', 25, 30],
-  ['a Saturday', 28, 30],
-])('on %s, Monday morning is the next one', (_, today, monday) => {
-  expect(at('monday', new Date(2026, 10, today, 14))).toEqual(new Date(2026, 10, monday, 9));
+  ['a Wednesday', '2026-11-25T15:30:00Z', '2026-11-26T08:00:00.000Z', '2026-11-30T08:00:00.000Z'],
+  ['a Sunday', '2026-11-29T15:30:00Z', '2026-11-30T08:00:00.000Z', '2026-11-30T08:00:00.000Z'],
+  ['a Monday', '2026-11-30T15:30:00Z', '2026-12-01T08:00:00.000Z', '2026-12-07T08:00:00.000Z'],
+  ['a Sunday that is Monday in Berlin', '2026-11-29T23:30:00Z', '2026-12-01T08:00:00.000Z', '2026-12-07T08:00:00.000Z'],
+  ['the day before the clock changes', '2026-03-28T12:00:00Z', '2026-03-29T07:00:00.000Z', '2026-03-30T07:00:00.000Z'],
+])('mornings are at nine by the clock of the tenant, on %s', (_, now, tomorrow, monday) => {
+  expect(offered(now)).toMatchObject({ tomorrow, monday });
 });
 
-test('tomorrow crosses the end of a month', () => {
-  expect(at('tomorrow', new Date(2026, 10, 30, 23, 59))).toEqual(new Date(2026, 11, 1, 9));
+test('other times are some hours ahead', () => {
+  expect(offered('2026-11-25T15:30:00Z')).toMatchObject({
+    hour: '2026-11-25T16:30:00.000Z',
+    later: '2026-11-25T18:30:00.000Z',
+  });
 });
 
 test('every offered time can be set', () => {
-  const now = new Date(2026, 10, 25, 8, 59);
-  expect(snoozeTimes(now).every(time => canSnoozeUntil(time.at, now))).toBe(true);
+  const now = new Date('2026-11-25T07:59:00Z');
+  const all = snoozeTimes(now, BERLIN).map(({ until }) => wallTimeOf(until, BERLIN));
+  expect(all.filter(time => !canSnoozeUntil(time, BERLIN, now))).toEqual([]);
 });
 
 test('a time has to be from a minute to a year ahead', () => {
-  const now = new Date(2026, 10, 25);
-  const ahead = (ms: number) => canSnoozeUntil(new Date(now.getTime() + ms), now);
-  expect([ahead(59_000), ahead(60_000), ahead(365 * 86_400_000), ahead(366 * 86_400_000), ahead(Number.NaN)]).toEqual([
+  const can = (time: string) => canSnoozeUntil(time, BERLIN, new Date('2026-11-25T15:30:00Z'));
+  expect([can('2026-11-25T16:30'), can('2026-11-25T16:31'), can('2027-11-25T16:30'), can('2027-11-25T16:31')]).toEqual([
     false,
     true,
     true,
-    false,
     false,
   ]);
+  expect(can('')).toBe(false);
 });
 
-test('a field shows the time of the clock', () => {
-  expect(fieldTimeOf(new Date(2026, 0, 2, 3, 4))).toBe('2026-01-02T03:04');
+test('a time is shown by the clock of the tenant', () => {
+  expect(snoozeText('2026-11-27T08:00:00Z', BERLIN)).toBe('Fri 27 Nov, 09:00');
 });

@@ -4,16 +4,10 @@ import { Confirmation } from '../../../components/dialog.tsx';
 import { MenuButton } from '../../../components/menu.tsx';
 import { t } from '../../../i18n.ts';
 import { useSession } from '../../../session.tsx';
-import { SnoozeDialog } from '../snooze-dialog.tsx';
+import { SnoozeMenu } from '../snooze/snooze-menu.tsx';
 import { useMembers } from '../use-members.ts';
-import {
-  assigneeChoices,
-  type NamedChange,
-  priorityChoices,
-  snoozeChoices,
-  snoozeUntil,
-  statusChoices,
-} from './bulk-choices.ts';
+import { useTimeZone } from '../use-time-zone.ts';
+import { assigneeChoices, type NamedChange, priorityChoices, snoozeUntil, statusChoices } from './bulk-choices.ts';
 import { TagDialog } from './bulk-tags.tsx';
 
 type Choices = ReturnType<typeof statusChoices>;
@@ -37,36 +31,6 @@ const ChoiceMenu = ({
   />
 );
 
-const OTHER_TIME = 'other';
-
-/** Menu with times, and a dialog for any other time. */
-function Snooze({ apply }: { apply(change: NamedChange): void }) {
-  const [isAsking, setAsking] = useState(false);
-  const choices = snoozeChoices();
-  const choose = (id: string) => {
-    const chosen = choices.find(choice => choice.id === id);
-    if (chosen) apply(chosen);
-    else setAsking(true);
-  };
-  return (
-    <>
-      <MenuButton
-        label={t('Snooze')}
-        choices={[...choices, { id: OTHER_TIME, label: t('Choose a time …') }]}
-        choose={choose}
-      />
-      <SnoozeDialog
-        isOpen={isAsking}
-        close={() => setAsking(false)}
-        snooze={async until => {
-          setAsking(false);
-          apply(snoozeUntil(until));
-        }}
-      />
-    </>
-  );
-}
-
 interface BulkActionsProps {
   /** Whether all matching conversations are selected, also those that are not loaded. */
   isAll: boolean;
@@ -76,6 +40,7 @@ interface BulkActionsProps {
 /** The changes that can be made of the selected conversations. A change of all matching ones is confirmed. */
 export function BulkActions({ isAll, act }: BulkActionsProps) {
   const { members } = useMembers();
+  const timeZone = useTimeZone();
   const { membership } = useSession();
   const [isTagging, setTagging] = useState(false);
   const [unconfirmed, setUnconfirmed] = useState<NamedChange>();
@@ -83,7 +48,7 @@ export function BulkActions({ isAll, act }: BulkActionsProps) {
   return (
     <div className="row">
       <ChoiceMenu label={t('Status')} choices={statusChoices()} apply={apply} />
-      <Snooze apply={apply} />
+      <SnoozeMenu snooze={until => apply(snoozeUntil(until, timeZone))} />
       <ChoiceMenu label={t('Assign')} choices={assigneeChoices(members, membership.member_id)} apply={apply} />
       <ChoiceMenu label={t('Priority')} choices={priorityChoices()} apply={apply} />
       <Button small onPress={() => setTagging(true)}>

@@ -1,7 +1,7 @@
 import type { Member } from '../../../api/names.ts';
-import { formatTime, t } from '../../../i18n.ts';
+import { t } from '../../../i18n.ts';
 import { conversationStatus, PRIORITIES, priorityName } from '../../../words.ts';
-import { snoozeTimes } from '../snooze-times.ts';
+import { snoozeText } from '../snooze/snooze-times.ts';
 import type { BulkChange } from './bulk-run.ts';
 
 /** A change of many conversations, and its name. */
@@ -25,14 +25,11 @@ export const statusChoices = (): Choice[] =>
     return { id: status, label, what: t('Status: {status}', { status: label }), change: { status } };
   });
 
-/** Returns the change that snoozes until a time. */
-export const snoozeUntil = (at: Date): NamedChange => ({
-  what: t('Snoozed until {time}', { time: formatTime(at) }),
-  change: { status: 'snoozed', snoozed_until: at.toISOString() },
+/** Returns the change that snoozes until a time, named by the clock of a zone. */
+export const snoozeUntil = (until: string, timeZone: string | undefined): NamedChange => ({
+  what: t('Snoozed until {time}', { time: snoozeText(until, timeZone) }),
+  change: { status: 'snoozed', snoozed_until: until },
 });
-
-export const snoozeChoices = (): Choice[] =>
-  snoozeTimes().map(({ at, ...offered }) => ({ ...offered, ...snoozeUntil(at) }));
 
 const assignment = (id: string | null, label: string, name = label): Choice => ({
   id: id ?? '',
