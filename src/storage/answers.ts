@@ -1,11 +1,13 @@
 import type { StoredAnswer } from '../domain/answer-replies.ts';
 import type { AnswerState } from '../domain/answers.ts';
+import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import { MAIN_STEP } from '../domain/steps.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { changesByDeletion, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
 import { IS_COUNTED } from './counted-columns.ts';
+import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
@@ -153,6 +155,7 @@ export const tagAnswer = (
   id: string,
   tags: string[],
   check: (answer: AnswerRow) => void,
+  by: EventActor = BY_SYSTEM,
 ): Promise<AnswerRow> =>
   tenant.transaction(async tx => {
     const answer = await lockAnswer(tx, tenant, id);
@@ -162,15 +165,28 @@ export const tagAnswer = (
       `update answers set tags = $3, updated_at = clock_timestamp() where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
       [tenant.tenantId, id, tags],
     );
+    await writeEvents(tx, [answerEvent(tenant, 'answer.updated', id, by)]);
     return rows[0] as AnswerRow;
   });
+
+const answerEvent = ({ tenantId }: TenantStorage, type: EventType, id: string, by: EventActor): TenantEvent => ({
+  tenantId,
+  type,
+  object: { type: 'answer', id },
+  data: { by },
+});
 
 /**
  * Deletes an answer, and subtracts it from its question's results. Its id stays reserved. `check` throws to prevent it.
  *
  * If it was the counted answer of its card, the next one is counted instead.
  */
-export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: AnswerRow) => void): Promise<void> =>
+export const deleteAnswer = (
+  tenant: TenantStorage,
+  id: string,
+  check: (answer: AnswerRow) => void,
+  by: EventActor = BY_SYSTEM,
+): Promise<void> =>
   tenant.transaction(async tx => {
     check(await lockAnswer(tx, tenant, id));
     await tx.query('insert into deleted_answers values ($1, $2, clock_timestamp()) on conflict do nothing', [
@@ -182,6 +198,7 @@ export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: 
       [tenant.tenantId, id],
     );
     await countAnswers(tx, await changesByDeletion(tx, removed));
+    await writeEvents(tx, [answerEvent(tenant, 'answer.deleted', id, by)]);
   });
 
 /** Whether an answer is stored. */

@@ -7,12 +7,14 @@ import {
   type NewApiKey,
   toBearer,
 } from '../domain/api-keys.ts';
+import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { DEFAULT_SCOPES } from '../domain/scopes.ts';
 import { randomSecret, type Seals, sha256 } from '../platform/secrets.ts';
 import { ApiKeyEntity } from './entities/api-keys.ts';
+import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { lockTenant } from './tenants.ts';
@@ -98,6 +100,7 @@ export async function insertApiKey(
   seals: Seals,
   key: NewApiKey,
   now: Date,
+  by: EventActor = BY_SYSTEM,
 ): Promise<IssuedApiKey> {
   const id = newUuid();
   const { issued, shownOnce } = issueSecrets(seals, id, key.kind);
@@ -122,6 +125,7 @@ export async function insertApiKey(
     const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
     if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant can have at most ${MAX_KEYS} API keys.`);
     await em.insert(ApiKeyEntity, row);
+    await writeEvents(tx, [keyEvent(row, 'api_key.created', by)]);
   });
   return { row, shownOnce };
 }
@@ -157,10 +161,24 @@ export async function rotateApiKey(
 }
 
 /** Revokes a key permanently. Every process refuses it within a second. */
-export const revokeApiKey = (tenant: TenantStorage, id: string, now: Date): Promise<ApiKeyRow> =>
-  updateApiKey(tenant, id, key => {
-    key.revoked_at ??= now;
+export const revokeApiKey = (
+  tenant: TenantStorage,
+  id: string,
+  now: Date,
+  by: EventActor = BY_SYSTEM,
+): Promise<ApiKeyRow> =>
+  updateApiKey(tenant, id, async (key, tx) => {
+    if (key.revoked_at) return;
+    key.revoked_at = now;
+    await writeEvents(tx, [keyEvent(key, 'api_key.revoked', by)]);
   });
+
+const keyEvent = ({ tenant_id: tenantId, id }: ApiKeyRow, type: EventType, by: EventActor): TenantEvent => ({
+  tenantId,
+  type,
+  object: { type: 'api_key', id },
+  data: { by },
+});
 
 export const listApiKeys = async (tenant: TenantStorage): Promise<ApiKeyRow[]> =>
   tenant.query<ApiKeyRow>(`select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`, [
@@ -204,13 +222,17 @@ export const patchApiKey = (
   });
 
 /** Changes a key under a row lock. `change` mutates it, or throws to prevent the change. */
-const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>
+const updateApiKey = (
+  tenant: TenantStorage,
+  id: string,
+  change: (key: ApiKeyRow, tx: Transaction) => void | Promise<void>,
+): Promise<ApiKeyRow> =>
   tenant.unitOfWork(async (em, tx) => {
     await tx.query('select from api_keys where tenant_id = $1 and id = $2 for update', [tenant.tenantId, id]);
     const key = await em.findOne(ApiKeyEntity, { tenant_id: tenant.tenantId, id });
     if (!key) throw notFound('API key');
     const row = key as unknown as ApiKeyRow;
-    change(row);
+    await change(row, tx);
     await em.flush();
     return { ...row };
   });

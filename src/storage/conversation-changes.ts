@@ -10,6 +10,7 @@ import {
 import { changeEvents, type EventReason, reasonOf } from '../domain/conversation-events.ts';
 import { requireMergeable } from '../domain/conversation-merges.ts';
 import { statusForUser } from '../domain/conversations.ts';
+import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { fieldFault, notFound } from '../domain/problem.ts';
 import {
@@ -17,12 +18,14 @@ import {
   CONVERSATION_COLUMNS,
   type ConversationRow,
   type EventWriting,
+  feedEvents,
   insertEvents,
   type Owner,
   openWrite,
   placeEvents,
   readConversation,
 } from './conversation-rows.ts';
+import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import type { Transaction } from './transaction.ts';
@@ -194,6 +197,11 @@ export async function storeChanges(
   const events = changes.map(({ before, after }) => placeEvents(before, changeEvents(before, after, reason)));
   const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now));
   await insertEvents(writing, events.flat());
+  const by = causedBy(writing.author);
+  const told = changes.flatMap(({ before }, index) =>
+    feedEvents(tenantId, before.id, events[index]?.map(({ event }) => event) ?? [], by),
+  );
+  await writeEvents(tx, told);
   const rows = await tx.query<ConversationRow>(
     `update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3
      from jsonb_to_recordset($2::jsonb) as changed(id uuid, ${SET_COLUMNS})

@@ -1,10 +1,12 @@
 import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
 import type { StoredConversation } from '../domain/conversation-replies.ts';
 import { PREVIEW_LENGTH } from '../domain/conversations.ts';
+import { causedBy, type EventActor, type EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { StoredMessage } from '../domain/message-replies.ts';
 import type { AuthorType, MessagePosition } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
+import { type TenantEvent, writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
@@ -122,6 +124,35 @@ export async function insertRow(
   return rows[0] as MessageRow;
 }
 
+/** The event of the feed that a message was written, edited or redacted. */
+export const messageEvent = (
+  { tenantId, author }: Pick<Writing, 'tenantId' | 'author'>,
+  type: EventType & `message.${string}`,
+  { id, conversation_id: conversationId }: Pick<MessageRow, 'id' | 'conversation_id'>,
+): TenantEvent => ({ tenantId, type, object: { type: 'message', id, conversationId }, data: { by: causedBy(author) } });
+
+/** The events of the feed for changes of a conversation: one for the status, for the assignee, and for all others. */
+export function feedEvents(
+  tenantId: string,
+  conversationId: string,
+  changes: readonly MessageEvent[],
+  by: EventActor,
+): TenantEvent[] {
+  const object = { type: 'conversation', id: conversationId } as const;
+  const one = (type: EventType, change?: MessageEvent): TenantEvent => {
+    const values = change && { from: change.from as string | null, to: change.to as string | null };
+    return { tenantId, type, object, data: { ...values, by } };
+  };
+  const status = changes.find(({ field }) => field === 'status');
+  const assignee = changes.find(({ field }) => field === 'assignee_id');
+  const isUpdated = changes.some(change => change !== status && change !== assignee);
+  return [
+    ...(status ? [one('conversation.status_changed', status)] : []),
+    ...(assignee ? [one('conversation.assigned', assignee)] : []),
+    ...(isUpdated ? [one('conversation.updated')] : []),
+  ];
+}
+
 export async function addNote(
   writing: Writing,
   conversation: ConversationRow,
@@ -130,6 +161,7 @@ export async function addNote(
   const { tx, tenantId, now } = writing;
   const noteSeq = conversation.last_note_seq + 1;
   const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
+  await writeEvents(tx, [messageEvent(writing, 'message.created', note)]);
   await tx.query('update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2', [
     tenantId,
     conversation.id,

@@ -1,4 +1,5 @@
 import { sideOf } from '../domain/conversations.ts';
+import { causedBy } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
 import {
@@ -9,11 +10,13 @@ import {
   MESSAGE_COLUMNS,
   type MessageContent,
   type MessageRow,
+  messageEvent,
   type Owner,
   openWrite,
   preview,
 } from './conversation-rows.ts';
 import { isUniqueViolation } from './errors.ts';
+import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import type { Transaction } from './transaction.ts';
@@ -171,5 +174,10 @@ export async function startConversation(
   await indexMessages(tx, tenantId, [{ conversation_id: id, id, text: start.subject }]);
   const content = { ...start.first, kind: 'reply' } as const;
   const message = await insertRow({ tx, tenantId, author, now }, conversation.id, content, 1, 0);
+  const object = { type: 'conversation', id } as const;
+  await writeEvents(tx, [
+    { tenantId, type: 'conversation.created', object, data: { by: causedBy(author) } },
+    messageEvent({ tenantId, author }, 'message.created', message),
+  ]);
   return { conversation, message };
 }

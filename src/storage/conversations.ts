@@ -1,12 +1,15 @@
 import { changeEvents, type MessageEvent, reasonOf } from '../domain/conversation-events.ts';
+import { BY_SYSTEM, causedBy, type EventActor } from '../domain/events.ts';
 import {
   type Author,
   type ConversationRow,
+  feedEvents,
   insertEvents,
   type Owner,
   openWrite,
   readConversation,
 } from './conversation-rows.ts';
+import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -37,6 +40,11 @@ export async function unassignMember(
     { tx, tenantId, author: actor, now },
     freed.map(row => ({ ...row, event: event as MessageEvent })),
   );
+  const by = causedBy(actor);
+  await writeEvents(
+    tx,
+    freed.flatMap(row => feedEvents(tenantId, row.conversation_id, [event as MessageEvent], by)),
+  );
 }
 
 /** Deletes a conversation with its messages. */
@@ -44,9 +52,12 @@ export const deleteConversation = (
   tenant: TenantStorage,
   id: string,
   check: (conversation: ConversationRow) => void,
+  by: EventActor = BY_SYSTEM,
 ): Promise<void> =>
   tenant.transaction(async tx => {
     check(await readConversation(tx, tenant.tenantId, id, undefined, 'for update'));
     await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenant.tenantId, id]);
     await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+    const object = { type: 'conversation', id } as const;
+    await writeEvents(tx, [{ tenantId: tenant.tenantId, type: 'conversation.deleted', object, data: { by } }]);
   });

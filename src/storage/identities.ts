@@ -1,3 +1,4 @@
+import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { Attributes, NewIdentity, SavedStatus } from '../domain/identities.ts';
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
@@ -211,11 +212,11 @@ export const saveIdentity = (
   tenant: TenantStorage,
   owner: Owner,
   change: (known: IdentityRow | null, profile: NewIdentity) => NewIdentity,
+  by: EventActor = BY_SYSTEM,
 ): Promise<{ row: IdentityRow; status: SavedStatus }> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const { status } = await saveProfileIn(tx, tenantId, owner, async profile =>
-      change(await readIdentity(tx, tenantId, owner), profile),
-    );
+    const changeKnown = async (profile: NewIdentity) => change(await readIdentity(tx, tenantId, owner), profile);
+    const { status } = await saveProfileIn(tx, tenantId, owner, changeKnown, by);
     return { row: (await describeIdentities(tx, tenantId, [owner]))[0] as IdentityRow, status };
   });

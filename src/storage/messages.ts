@@ -1,5 +1,6 @@
 import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
+import { causedBy } from '../domain/events.ts';
 import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -8,11 +9,13 @@ import {
   addNote,
   CONVERSATION_COLUMNS,
   type ConversationRow,
+  feedEvents,
   insertEvents,
   insertRow,
   MESSAGE_COLUMNS,
   type MessageContent,
   type MessageRow,
+  messageEvent,
   type Owner,
   openWrite,
   placeEvents,
@@ -22,6 +25,7 @@ import {
 } from './conversation-rows.ts';
 import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { findConversation } from './conversations.ts';
+import { writeEvents } from './events.ts';
 import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
@@ -190,7 +194,12 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
   const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: message.seq };
   const events = placeEvents(after, changeEvents(before, after, reasonOf(author)));
   await insertEvents(writing, events);
-  await tx.query(
+  const changes = events.map(({ event }) => event);
+  const told = writeEvents(tx, [
+    messageEvent(writing, 'message.created', message),
+    ...feedEvents(tenantId, before.id, changes, causedBy(author)),
+  ]);
+  const updated = tx.query(
     `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
        updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
        snoozed_until = $10, last_note_seq = $11, ${unread} = ${unread} + 1
@@ -202,6 +211,7 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
       ...[snoozedUntil, before.last_note_seq + events.length],
     ],
   );
+  await Promise.all([told, updated]);
 }
 
 /** Whether the user has written a message. Most conversations begin with one. */
@@ -314,6 +324,7 @@ export const changeMessage = (
     );
     await indexMessages(tx, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
     await applyEdit(writing, conversation, message, body);
+    await writeEvents(tx, [messageEvent(writing, redact ? 'message.redacted' : 'message.updated', message)]);
     return rows[0] as MessageRow;
   });
 

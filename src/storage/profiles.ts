@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import {
   type IdentityItem,
   type NewIdentity,
@@ -65,18 +66,28 @@ const COLUMNS = {
   app_version: 'text',
 } as const;
 
-/** Inserts or replaces profiles, each of another identity. */
-async function writeProfiles(tx: Transaction, tenantId: string, rows: readonly ProfileRow[]): Promise<void> {
+/** Inserts or replaces profiles, each of another identity, with an event for each. */
+async function writeProfiles(
+  tx: Transaction,
+  tenantId: string,
+  rows: readonly ProfileRow[],
+  by: EventActor = BY_SYSTEM,
+): Promise<void> {
   if (rows.length === 0) return;
-  const { sql, params } = unnest(rows, COLUMNS, 2);
+  const { sql, params } = unnest(rows, COLUMNS, 3);
   const names = Object.keys(COLUMNS).join(', ');
   await tx.query(
-    `insert into identities (tenant_id, ${names}, created_at, updated_at)
-     select $1, ${names}, clock_timestamp(), clock_timestamp() from ${sql}
-     on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
-       locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
-       updated_at = excluded.updated_at`,
-    [tenantId, ...params],
+    `with saved as (
+       insert into identities as known (tenant_id, ${names}, created_at, updated_at)
+       select $1, ${names}, clock_timestamp(), clock_timestamp() from ${sql}
+       on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
+         locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
+         updated_at = excluded.updated_at, id = coalesce(known.id, excluded.id)
+       returning id
+     )
+     insert into events (tenant_id, type, object_type, object_id, data)
+     select $1, 'identity.updated', 'identity', id, jsonb_build_object('by', $2::jsonb) from saved`,
+    [tenantId, JSON.stringify(by), ...params],
   );
 }
 
@@ -94,12 +105,18 @@ export async function saveProfileIn(
   tenantId: string,
   owner: Owner,
   change: (profile: NewIdentity) => NewIdentity | Promise<NewIdentity>,
+  by: EventActor = BY_SYSTEM,
 ): Promise<{ profile: NewIdentity; status: SavedStatus }> {
   const before = (await lockProfiles(tx, tenantId, [owner])).get(keyOf(owner));
   const profile = await change(before ?? EMPTY);
   const status = statusOf(before, profile);
   if (status !== 'unchanged')
-    await writeProfiles(tx, tenantId, [{ identity: owner.identity, identity_verified: owner.verified, ...profile }]);
+    await writeProfiles(
+      tx,
+      tenantId,
+      [{ identity: owner.identity, identity_verified: owner.verified, ...profile }],
+      by,
+    );
   return { profile, status };
 }
 
@@ -108,14 +125,19 @@ export const saveProfile = (
   tenant: TenantStorage,
   owner: Owner,
   change: (profile: NewIdentity) => NewIdentity,
+  by: EventActor = BY_SYSTEM,
 ): Promise<NewIdentity> =>
-  tenant.transaction(async tx => (await saveProfileIn(tx, tenant.tenantId, owner, change)).profile);
+  tenant.transaction(async tx => (await saveProfileIn(tx, tenant.tenantId, owner, change, by)).profile);
 
 /**
  * Applies changes to the profiles of many identities, one after another, in one transaction with four statements.
  * Returns one result per item, in order. An item that cannot be applied changes nothing.
  */
-export const patchProfiles = (tenant: TenantStorage, items: readonly IdentityItem[]): Promise<SavedProfile[]> =>
+export const patchProfiles = (
+  tenant: TenantStorage,
+  items: readonly IdentityItem[],
+  by: EventActor = BY_SYSTEM,
+): Promise<SavedProfile[]> =>
   tenant.transaction(async tx => {
     const profiles = await lockProfiles(tx, tenant.tenantId, items);
     const changed = new Map<string, ProfileRow>();
@@ -129,7 +151,7 @@ export const patchProfiles = (tenant: TenantStorage, items: readonly IdentityIte
       if (status !== 'unchanged') changed.set(key, { identity, identity_verified: verified, ...patched.data });
       return { status };
     });
-    await writeProfiles(tx, tenant.tenantId, [...changed.values()]);
+    await writeProfiles(tx, tenant.tenantId, [...changed.values()], by);
     return results;
   });
 

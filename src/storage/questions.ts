@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CardRules, Frequency } from '../domain/card-rules.ts';
+import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
-import type { StoredQuestion } from '../domain/question-replies.ts';
+import { presentQuestion, type StoredQuestion } from '../domain/question-replies.ts';
 import type { QuestionConfig, QuestionType } from '../domain/question-types.ts';
 import {
   MAX_LIVE_QUESTIONS,
@@ -15,6 +16,7 @@ import {
   type QuestionStatus,
 } from '../domain/questions.ts';
 import { QuestionEntity, QuestionVersionEntity } from './entities/questions.ts';
+import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, keyOf, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { likeContains } from './sql.ts';
@@ -105,11 +107,14 @@ export async function updateQuestion(
   id: string,
   now: Date,
   change: (question: QuestionRow, tx: Transaction) => void | Promise<void>,
+  by: EventActor = BY_SYSTEM,
 ): Promise<QuestionRow> {
   return tenant.unitOfWork(async (em, tx) => {
     const question = (await findLocked(em, tx, tenant, id)) as unknown as QuestionRow;
     const before = { status: question.status, version: question.version };
+    const shownBefore = JSON.stringify(presentQuestion(question));
     await change(question, tx);
+    const isChanged = JSON.stringify(presentQuestion(question)) !== shownBefore;
     question.updated_at = now;
     await em.flush();
     if (isLive(question.status) && !isLive(before.status)) await refuseTooManyLive(em, tx, tenant);
@@ -118,8 +123,21 @@ export async function updateQuestion(
       const content = { ...contentOf(question), version: question.version, created_at: now };
       await em.insert(QuestionVersionEntity, { tenant_id: tenant.tenantId, question_id: id, ...content });
     }
+    if (isChanged) await writeEvents(tx, [questionEvent(tenant, question, before.status, by)]);
     return { ...question };
   });
+}
+
+function questionEvent(
+  { tenantId }: TenantStorage,
+  { id, status }: QuestionRow,
+  before: QuestionStatus,
+  by: EventActor,
+): TenantEvent {
+  const isPublished = before === 'draft' && status !== 'draft';
+  const isClosed = before !== 'closed' && status === 'closed';
+  const type = isPublished ? 'question.published' : isClosed ? 'question.closed' : 'question.updated';
+  return { tenantId, type, object: { type: 'question', id }, data: { by } };
 }
 
 /** The states in which the clock decides whether the card is shown. */

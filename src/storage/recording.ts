@@ -1,11 +1,13 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import { type ApiKeyTimes, explainLateUse } from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
+import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
 import { type Conflict, keyOf, type Settled, upsertAnswers } from './answer-upserts.ts';
 import { findKeyTimes } from './api-keys.ts';
 import { competing, placeAnswers, settlePlaces } from './card-periods.ts';
 import { upsertCardRecords } from './card-records.ts';
 import { changesByDeletion, changesBySyncs, STORED_ROW, type StoredRow, type StoredSync } from './counted-answers.ts';
+import { type TenantEvent, writeEvents } from './events.ts';
 import type { Storage } from './orm.ts';
 import { applyLimits, completedQuestions, type Limits, type QuestionLimit, questionKeyOf } from './response-limits.ts';
 import { countAnswers } from './results.ts';
@@ -79,7 +81,8 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const over = await applyLimits(tx, limits, stored, places, removed);
     const changes = changesBySyncs(stored, { places, lost, over });
     changes.push(...(await changesByDeletion(tx, removed)));
-    await Promise.all([countAnswers(tx, changes), addToTotals(tx, settled, replayed)]);
+    const told = writeEvents(tx, answerEvents(stored, removed));
+    await Promise.all([countAnswers(tx, changes), told, addToTotals(tx, settled, replayed)]);
     const repeated = settled.repeated.length + arrived.length - answers.length;
     return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
@@ -205,6 +208,18 @@ async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<
     [flushes],
   );
   return new Set(rows.map(row => row.id));
+}
+
+/** Returns the event of each stored sync, its strongest. Answers that were only seen, and canaries, have none. */
+function answerEvents(stored: readonly StoredSync[], removed: readonly StoredRow[]): TenantEvent[] {
+  const gone = new Set(removed.map(keyOf));
+  return stored.flatMap(({ answer, revisedFrom }) => {
+    const { tenant_id: tenantId, id, state } = answer;
+    if (state === 'seen' || tenantId === CANARY_TENANT_ID || gone.has(keyOf(answer))) return [];
+    const isNew = revisedFrom === null || revisedFrom.state === 'seen';
+    const type = state === 'completed' ? 'answer.completed' : isNew ? 'answer.stored' : 'answer.updated';
+    return [{ tenantId, type, object: { type: 'answer', id } }];
+  });
 }
 
 class Rehearsed extends Error {}

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { countLosses } from '../../src/storage/conservation.ts';
-import { deleteTenant } from '../../src/storage/deleted-tenants.ts';
+import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import { type EncodedAnswer, quarantineEncoded, recordAnswers } from '../../src/storage/recording.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
@@ -21,6 +21,7 @@ const home = { database, seals: createSeals({ current: randomBytes(32).toString(
 const makeDeleted = async (): Promise<string> => {
   const { uuid } = await makeTenant(home);
   await deleteTenant(storageOf(home).forTenant(uuid));
+  for await (const _ of eraseDeletedTenant(worker, uuid));
   return uuid;
 };
 

@@ -1,3 +1,4 @@
+import { causedBy, type EventActor } from '../../domain/events.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { Author } from '../../storage/conversation-rows.ts';
 import type { Participant } from '../caller.ts';
@@ -8,3 +9,6 @@ export function authorOf(caller: Participant): Author {
   if (caller.kind === 'access-token') return { type: 'user', id: caller.identity, name: null };
   return { type: 'member', id: toTypeId('member', caller.memberId), name: caller.name || null };
 }
+
+/** Returns a caller as the one who causes events. */
+export const actorOf = (caller: Participant): EventActor => causedBy(authorOf(caller));

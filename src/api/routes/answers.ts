@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { presentAnswer } from '../../domain/answer-replies.ts';
+import { presentAnswer, type StoredAnswer } from '../../domain/answer-replies.ts';
 import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
@@ -15,6 +15,7 @@ import {
 import { findTestAnswer, findTestedQuestion, storeTestAnswer, type TestAnswerRow } from '../../storage/test-answers.ts';
 import type { Sync } from '../cache/answer-validator.ts';
 import { isTeam, type TestCaller } from '../caller.ts';
+import { actorOf } from '../credentials/author.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
@@ -185,7 +186,8 @@ export const patchAnswer = operation({
   etag: true,
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    return presentAnswer(await tagAnswer(tenant, params.id, body.tags, row => requireMatch(presentAnswer(row))));
+    const check = (row: StoredAnswer) => requireMatch(presentAnswer(row));
+    return presentAnswer(await tagAnswer(tenant, params.id, body.tags, check, actorOf(caller)));
   },
 });
 
@@ -203,7 +205,8 @@ export const deleteAnswer = operation({
   status: 204,
   ifMatch: true,
   async handle({ caller, params, requireMatch }, { storage }) {
-    await deleteAnswerRow(storage.forTenant(caller.tenantId), params.id, row => requireMatch(presentAnswer(row)));
+    const check = (row: StoredAnswer) => requireMatch(presentAnswer(row));
+    await deleteAnswerRow(storage.forTenant(caller.tenantId), params.id, check, actorOf(caller));
   },
 });
 

@@ -18,6 +18,7 @@ import {
   revokeApiKey as revokeApiKeyRow,
   rotateApiKey as rotateApiKeyRow,
 } from '../../storage/api-keys.ts';
+import { actorOf } from '../credentials/author.ts';
 import { versionTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
@@ -61,7 +62,13 @@ export const createApiKey = operation({
   async handle({ caller, body }, { storage, keychain, now }) {
     const at = now();
     requireFutureExpiry(body.expires_at, at);
-    const { row, shownOnce } = await insertApiKey(storage.forTenant(caller.tenantId), keychain, body, at);
+    const { row, shownOnce } = await insertApiKey(
+      storage.forTenant(caller.tenantId),
+      keychain,
+      body,
+      at,
+      actorOf(caller),
+    );
     return reply({
       headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}`, ETag: versionTagOf(presentApiKey(row, at)) },
       body: presentApiKey(row, at, shownOnce),
@@ -155,7 +162,7 @@ export const revokeApiKey = operation({
   params: KeyPath,
   status: 204,
   async handle({ caller, params }, { storage, now }) {
-    const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, now());
+    const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, now(), actorOf(caller));
     return reply({ status: 204, body: presentApiKey(row, now()) });
   },
 });

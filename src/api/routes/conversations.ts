@@ -26,7 +26,7 @@ import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts'
 import { insertConversation } from '../../storage/conversation-starts.ts';
 import { type ConversationTombstone, listWithTombstones } from '../../storage/conversation-tombstones.ts';
 import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
-import { authorOf } from '../credentials/author.ts';
+import { actorOf, authorOf } from '../credentials/author.ts';
 import { type OperationReply, operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 import { ConversationPath, conversationReply, conversationTag, ownerOf, sideOfCaller } from './views/conversations.ts';
@@ -264,9 +264,8 @@ export const deleteConversation = operation({
   status: 204,
   ifMatch: true,
   async handle({ caller, params, requireTag }, { storage }) {
-    await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, row =>
-      requireTag(conversationTag('team', row), 'whole'),
-    );
+    const check = (row: ConversationRow) => requireTag(conversationTag('team', row), 'whole');
+    await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, check, actorOf(caller));
   },
 });
 

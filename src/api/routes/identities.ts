@@ -32,6 +32,7 @@ import {
   saveProfile,
 } from '../../storage/profiles.ts';
 import { findTenant } from '../../storage/tenants.ts';
+import { actorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 
 const IdentityPath = z.object({ identity: Identity });
@@ -118,11 +119,12 @@ export const putIdentity = operation({
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
     let isNew = false;
-    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, known => {
+    const change = (known: IdentityRow | null) => {
       requireMatch(present(known));
       isNew = known === null;
       return body;
-    });
+    };
+    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, change, actorOf(caller));
     return reply({ status: isNew ? 201 : 200, body: presentIdentity(row), unchanged: status === 'unchanged' });
   },
 });
@@ -146,11 +148,12 @@ export const patchIdentity = operation({
   etag: true,
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
-    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, (known, profile) => {
+    const change = (known: IdentityRow | null, profile: NewIdentity) => {
       if (!known) throw notFound('identity');
       requireMatch(present(known));
       return patchOrThrow(profile, body);
-    });
+    };
+    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, change, actorOf(caller));
     return reply({ body: presentIdentity(row), unchanged: status === 'unchanged' });
   },
 });
@@ -201,7 +204,7 @@ export const saveIdentities = operation({
   async handle({ caller, body }, { storage }) {
     const parsed = body.identities.map(parseItem);
     const valid = parsed.flatMap(item => (item.success ? [item.data] : []));
-    const saved = (await patchProfiles(storage.forTenant(caller.tenantId), valid)).values();
+    const saved = (await patchProfiles(storage.forTenant(caller.tenantId), valid, actorOf(caller))).values();
     const results = parsed.map((item, index) =>
       item.success
         ? resultOf(item.data, saved.next().value as SavedProfile)
@@ -245,7 +248,7 @@ export const patchMyAttributes = operation({
     const tenant = storage.forTenant(caller.tenantId);
     const allowed = new Set((await findTenant(tenant))?.identity_attributes_allowed);
     refuseUnlisted(Object.keys(body.attributes), allowed);
-    const { attributes } = await saveProfile(tenant, caller, profile => patchOrThrow(profile, body));
+    const { attributes } = await saveProfile(tenant, caller, profile => patchOrThrow(profile, body), actorOf(caller));
     return { attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => allowed.has(name))) };
   },
 });

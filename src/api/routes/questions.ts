@@ -46,6 +46,7 @@ import {
 import { type CountsSummary, summarizeCounts } from '../../storage/results.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import type { Transaction } from '../../storage/transaction.ts';
+import { actorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 
 const QuestionPath = z.object({ id: typeId('question') });
@@ -176,14 +177,16 @@ export const patchQuestion = operation({
   etag: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const { tenantId } = caller;
-    const row = await updateQuestion(storage.forTenant(tenantId), params.id, now(), async (question, tx) => {
+    const change = async (question: QuestionRow, tx: Transaction) => {
       requireMatch(presentQuestion(question));
       const isPublished = question.status !== 'draft' && body.follow_ups !== undefined;
       applyPatch(question, body, isPublished ? await listPublishedSteps(tx, tenantId, params.id) : [], now());
       await requireKnownQuestions(tx, tenantId, body.audience);
       if (question.status !== 'draft') await requireSupport(question, tx);
-    });
-    return presentQuestion(row);
+    };
+    return presentQuestion(
+      await updateQuestion(storage.forTenant(tenantId), params.id, now(), change, actorOf(caller)),
+    );
   },
 });
 
@@ -259,7 +262,7 @@ const actionOperation = (action: QuestionAction) =>
     etag: true,
     async handle({ caller, params, requireMatch }, { storage, now }) {
       const at = now();
-      const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, async (question, tx) => {
+      const change = async (question: QuestionRow, tx: Transaction) => {
         requireMatch(presentQuestion(question));
         const { from, to } = QUESTION_ACTIONS[action];
         if (!(from as readonly QuestionStatus[]).includes(question.status))
@@ -272,8 +275,10 @@ const actionOperation = (action: QuestionAction) =>
         if (action === 'publish') startQuestion(question, at);
         else question.status = to;
         if (action === 'close') question.closed_at = at;
-      });
-      return presentQuestion(row);
+      };
+      return presentQuestion(
+        await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, change, actorOf(caller)),
+      );
     },
   });
 

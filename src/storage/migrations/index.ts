@@ -44,6 +44,7 @@ import { Events } from './20261231-events.ts';
 import { IdentityIds } from './20261231-identity-ids.ts';
 import { LastValues } from './20261231-last-values.ts';
 import { Schedules } from './20261231-schedules.ts';
+import { SystemEvents } from './20261231-system-events.ts';
 import { Webhooks } from './20270101-webhooks.ts';
 import { Assignment } from './20270103-assignment.ts';
 import { AssignmentIndexes } from './20270103-assignment-indexes.ts';
@@ -99,6 +100,7 @@ export const MIGRATIONS = [
   { name: '20270101-webhooks', class: Webhooks },
   { name: '20270103-assignment', class: Assignment },
   { name: '20270103-assignment-indexes', class: AssignmentIndexes },
+  { name: '20261231-system-events', class: SystemEvents },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
