@@ -235,6 +235,7 @@ describe('a running service', () => {
     await by('rotateApiKey', headers, { id: made.body.id }, { body: {} });
     await by('revokeApiKey', headers, { id: made.body.id });
     await by('readAuditLog', headers);
+    await by('readEvents', headers);
   }
 
   /** Replies with headers that success does not have. */

@@ -20,6 +20,7 @@ const OTHER_IDS = new Set([
   'AuditEntry.request_id',
   'AuditTarget.id',
   'ChoiceOption.id',
+  'EventObject.id',
   'EventReason.id',
   'Message.client_message_id',
   'MessageAuthor.id',

@@ -164,9 +164,11 @@ export type Operation = Omit<
 const isUserToken = (kind: CredentialKind): boolean =>
   kind === 'access-token' || kind === 'public-access-token' || kind === 'test-token';
 
+const hasField = (response: z.ZodType | undefined, name: string): boolean =>
+  name in ((response as z.ZodObject | undefined)?.shape ?? {});
+
 /** Whether a reply is a page of a list, with `Link` if another one follows. */
-export const returnsPages = (response: z.ZodType | undefined): boolean =>
-  'has_more' in ((response as z.ZodObject | undefined)?.shape ?? {});
+export const returnsPages = (response: z.ZodType | undefined): boolean => hasField(response, 'next_cursor');
 
 /** Whether a list can be read incrementally: replies to `updated_since` carry `Updated-Until`. */
 export const readsIncrementally = ({ query }: Pick<Operation, 'query'>): boolean =>
@@ -191,7 +193,7 @@ export const operation = <
 ): Operation =>
   ({
     crossOrigin: definition.credentials.some(isUserToken),
-    heavy: definition.method === 'get' && returnsPages(definition.response),
+    heavy: definition.method === 'get' && hasField(definition.response, 'has_more'),
     ...definition,
   }) as unknown as Operation;
 

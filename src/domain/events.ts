@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { int32 } from './documented.ts';
+import { documentedAs, int32 } from './documented.ts';
+import { issueOf } from './field-errors.ts';
 import { type IdPrefix, toTypeId, typeIdOut } from './ids.ts';
+import type { Right } from './roles.ts';
 import { TimestampOut } from './text.ts';
 
 /** How long events are kept. */
@@ -48,8 +50,7 @@ export type EventObjectType = (typeof EVENT_OBJECTS)[number];
 const EventActor = z
   .object({
     type: z.enum(['member', 'api_key', 'user', 'system']),
-    id: z
-      .string()
+    id: typeIdOut('member', 'key')
       .nullable()
       .meta({ description: '`member_…` or `key_…`; null for a user, whom the object names, and for the system' }),
   })
@@ -100,15 +101,58 @@ export const Event = z
         to: z.string().nullable().optional().meta({ description: 'Status or assignee after the change' }),
         by: EventActor.optional(),
         count: int32(1).optional().meta({ description: 'Number of objects, such as of expired answers' }),
-        object: z
-          .record(z.string(), z.unknown())
-          .nullable()
-          .optional()
-          .meta({ description: 'The object as it is now; null when it is gone' }),
+        object: z.record(z.string(), z.unknown()).nullable().optional().meta({
+          description:
+            'The object as it is now, null when it is gone. Only of answers, conversations, messages, identities and questions',
+        }),
       })
       .meta({ id: 'EventData' }),
   })
   .meta({ id: 'Event', description: 'Something that has happened in the tenant' });
+
+/** A page of the feed. */
+export const EventPage = z
+  .object({
+    data: z.array(Event),
+    has_more: z.boolean().meta({ description: 'Whether there are more events; continue with `after` set to `last`' }),
+    last: z.int().min(0).meta({ description: '`after` of the next page, even after an empty one', example: 4711 }),
+  })
+  .meta({ id: 'EventPage' });
+
+/** The objects that `expand` adds to an event, with the right that reading them requires. */
+export const EXPANDED = {
+  answer: 'answers:read',
+  conversation: 'conversations:read',
+  message: 'conversations:read',
+  identity: 'identities:read',
+  question: 'questions:read',
+} as const satisfies Partial<Record<EventObjectType, Right>>;
+export type ExpandedType = keyof typeof EXPANDED;
+
+export const isExpanded = (type: EventObjectType): type is ExpandedType => type in EXPANDED;
+
+const OBJECT_OF_TYPE: Record<string, EventObjectType> = { answers: 'tenant' };
+
+/** Returns the rights that are required to read the objects of some types of events. */
+export const rightsToExpand = (types: readonly EventType[]): Right[] => {
+  const objects = types.map(type => type.split('.')[0] as string).map(name => OBJECT_OF_TYPE[name] ?? name);
+  return [
+    ...new Set(objects.flatMap(name => (isExpanded(name as EventObjectType) ? [EXPANDED[name as ExpandedType]] : []))),
+  ];
+};
+
+/** Types of events in a query, separated by commas. */
+export const EventTypes = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const types = text.split(',');
+    if (types.every(type => EVENT_TYPES.includes(type as EventType))) return types as EventType[];
+    const rule = `Must be types of events separated by commas, of ${EVENT_TYPES.join(', ')}.`;
+    context.addIssue(issueOf('unknown-value', rule, text));
+    return z.NEVER;
+  })
+  .meta({ override: documentedAs({ type: 'string' }), example: 'answer.completed,message.created' });
 
 /** An event as it is stored, with its number in the tenant's feed. */
 export interface StoredEvent {
@@ -145,7 +189,7 @@ function presentObject(event: StoredEvent, named: NamedIdentity | undefined) {
   return conversation_id ? { ...object, conversation_id: toTypeId('conversation', conversation_id) } : object;
 }
 
-/** Returns an event as the API and webhooks show it. */
+/** Returns an event as the API and webhooks show it, without its object. */
 export const presentEvent = (tenantId: string, event: StoredEvent, named: NamedIdentity | undefined) => ({
   id: toTypeId('event', event.id),
   type: event.type,

@@ -153,3 +153,10 @@ export function patchProfile(profile: NewIdentity, { attributes, ...device }: Id
 
 /** A prefix of an identity. */
 export const IdentityStart = Identity.meta({ description: 'Prefix of the identity' });
+
+/** Returns the full description of an identity as the API shows it. */
+export const presentIdentity = <Row extends { identity_verified: boolean }>({ identity_verified, ...row }: Row) => ({
+  ...row,
+  verified: identity_verified,
+  status: 'active',
+});

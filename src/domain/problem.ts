@@ -263,6 +263,11 @@ export const PROBLEMS = {
     meaning:
       'The request repeats a `client_message_id` whose conversation was deleted. Do not send it again. To start a new conversation, generate a new id.',
   },
+  'events-expired': {
+    kind: 'gone',
+    title: 'The events are no longer kept',
+    meaning: '`after` is older than 30 days. Read the objects, and continue before `oldest`, the first one kept.',
+  },
   'precondition-failed': {
     kind: 'precondition-failed',
     title: 'The resource is not in the expected version',
@@ -393,6 +398,3 @@ export const notFound = (what: string): Problem => new Problem('resource-not-fou
 /** The 422 for one field of the body, for a reason that schemas cannot express. */
 export const fieldFault = (pointer: string, code: FieldCode, detail: string): Problem =>
   new Problem('validation-failed', 'The body does not match the schema.', { errors: [{ pointer, code, detail }] });
-
-/** Returns 1 to 5 seconds at random, so that clients refused together do not retry together. */
-export const retrySoon = (): number => 1 + Math.floor(Math.random() * 5);

@@ -32,6 +32,7 @@ export const RIGHTS = {
   'questions:write': { roles: ADMINS, scope: 'questions:write' },
   'identities:read': { roles: EVERYBODY, scope: 'identities:read' },
   'identities:write': { roles: TEAM, scope: 'identities:write' },
+  'events:read': { roles: EVERYBODY, scope: 'events:read' },
   'tokens:inspect': { roles: TEAM, scope: null },
   'tenant:read': { roles: EVERYBODY, scope: null },
   'tenant:write': { roles: ADMINS, scope: null },

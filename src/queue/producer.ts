@@ -1,7 +1,8 @@
 import type { JobsOptions } from 'bullmq';
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import { numberUuid } from '../domain/ids.ts';
-import { Problem, retrySoon } from '../domain/problem.ts';
+import { Problem } from '../domain/problem.ts';
+import { retrySoon } from '../domain/retries.ts';
 import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';

@@ -1,5 +1,6 @@
 import { UnrecoverableError } from 'bullmq';
-import { Problem, retrySoon } from '../domain/problem.ts';
+import { Problem } from '../domain/problem.ts';
+import { retrySoon } from '../domain/retries.ts';
 import type { ActiveJob, QueueConnection } from './connection.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { blamesPayload, countFailure, UnknownJob } from './job-failures.ts';

@@ -19,6 +19,13 @@ export type AnswerRow = StoredAnswer;
 
 const COLUMNS = `id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at, over_quota, ${IS_COUNTED} as counted`;
 
+/** Returns those of some answers that exist, in any order. */
+export const findAnswersById = (tenant: TenantStorage, ids: readonly string[]): Promise<AnswerRow[]> =>
+  tenant.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = any($2::uuid[])`, [
+    tenant.tenantId,
+    ids,
+  ]);
+
 export async function findAnswer(tenant: TenantStorage, id: string): Promise<AnswerRow> {
   const rows = await tenant.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = $2`, [
     tenant.tenantId,

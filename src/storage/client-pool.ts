@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { Problem, retrySoon } from '../domain/problem.ts';
+import { Problem } from '../domain/problem.ts';
+import { retrySoon } from '../domain/retries.ts';
 import { createFairShare, type Release } from '../platform/fair-share.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { asProblem, sqlState } from './errors.ts';

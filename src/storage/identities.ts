@@ -50,8 +50,7 @@ export async function listIdentities(
   lookAt = MAX_SCANNED,
 ): Promise<Page<IdentityRow>> {
   const { rows: owners, next } = await findOwners(tenant, filter, limit, after, lookAt);
-  const rows = await tenant.transaction(tx => describeIdentities(tx, tenant.tenantId, owners));
-  return { rows, next };
+  return { rows: await describeOwners(tenant, owners), next };
 }
 
 /** An entry of one of the tables: whether it passes the filter, and whether it is the last one to scan. */
@@ -174,6 +173,10 @@ async function describeIdentities(tx: Transaction, tenantId: string, owners: rea
   );
   return (await Promise.all([inOrder, described]))[1];
 }
+
+/** Returns the full descriptions of some identities, in order. */
+export const describeOwners = (tenant: TenantStorage, owners: readonly Owner[]): Promise<IdentityRow[]> =>
+  tenant.transaction(tx => describeIdentities(tx, tenant.tenantId, owners));
 
 /** Returns an identity with a profile or other data. */
 export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise<IdentityRow> {

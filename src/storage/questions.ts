@@ -66,6 +66,13 @@ export async function insertQuestion(tenant: TenantStorage, question: NewQuestio
   return row;
 }
 
+/** Returns those of some questions that exist, in any order. */
+export const findQuestionsById = (tenant: TenantStorage, ids: readonly string[]): Promise<QuestionRow[]> =>
+  tenant.query<QuestionRow>(`select ${COLUMNS} from questions where tenant_id = $1 and id = any($2::uuid[])`, [
+    tenant.tenantId,
+    ids,
+  ]);
+
 export async function findQuestion(tenant: TenantStorage, id: string): Promise<QuestionRow> {
   const rows = await tenant.query<QuestionRow>(`select ${COLUMNS} from questions where tenant_id = $1 and id = $2`, [
     tenant.tenantId,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { Problem, retrySoon } from '../../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
+import { retrySoon } from '../../domain/retries.ts';
 import { createFairShare, type FairShare } from '../../platform/fair-share.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Storage } from '../../storage/orm.ts';

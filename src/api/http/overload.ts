@@ -1,4 +1,5 @@
-import { Problem, retrySoon } from '../../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
+import { retrySoon } from '../../domain/retries.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { createRequestBatches } from './request-batches.ts';
 

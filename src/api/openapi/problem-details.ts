@@ -12,6 +12,7 @@ interface ProblemDetails {
   narrow?: string[];
   now?: Record<string, unknown>;
   missed?: unknown[];
+  oldest?: number;
 }
 
 /** Realistic details of each problem, for the examples of the document. */
@@ -137,6 +138,11 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'conversation-deleted': {
     detail: 'The conversation that was started with this client_message_id was deleted.',
     instance: '/v1/conversations',
+  },
+  'events-expired': {
+    detail: 'The events after 12 are no longer kept. The oldest is 4711.',
+    instance: '/v1/events',
+    oldest: 4711,
   },
   'precondition-failed': {
     detail: 'If-Match does not match the current version of the resource.',

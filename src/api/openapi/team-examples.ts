@@ -148,6 +148,25 @@ function assignmentExamples(idOf: IdOf): Record<string, unknown> {
   };
 }
 
+/** What has happened. */
+const eventExamples = (idOf: IdOf, at: string): Record<string, unknown> => ({
+  EventPage: {
+    data: [
+      {
+        id: idOf('event'),
+        type: 'conversation.status_changed',
+        sequence: 4711,
+        timestamp: at,
+        tenant_id: idOf('tenant'),
+        object: { type: 'conversation', id: idOf('conversation') },
+        data: { from: 'open', to: 'resolved', by: { type: 'member', id: idOf('member') } },
+      },
+    ],
+    has_more: true,
+    last: 4711,
+  },
+});
+
 /** The tenant, its members and its keys. */
 export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const grace = { email: 'grace@example.com', role: 'agent' };
@@ -168,6 +187,8 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
     ...accountExamples(idOf, at),
     ...tokenExamples(idOf, at),
     ...assignmentExamples(idOf),
+
+    ...eventExamples(idOf, at),
     Tenant: {
       id: idOf('tenant'),
       name: 'Acme',

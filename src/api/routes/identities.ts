@@ -13,6 +13,7 @@ import {
   OwnAttributes,
   OwnAttributesPatch,
   patchProfile,
+  presentIdentity,
 } from '../../domain/identities.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
@@ -41,12 +42,6 @@ const WhichIdentity = z.object({
     override: documentedAs({ type: 'boolean', default: true }),
     description: 'Whether to use the verified or the claimed identity of that name (default: verified)',
   }),
-});
-
-const presentIdentity = ({ identity_verified, ...row }: IdentityRow) => ({
-  ...row,
-  verified: identity_verified,
-  status: 'active',
 });
 
 const present = (row: IdentityRow | null) => row && presentIdentity(row);

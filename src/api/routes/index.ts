@@ -8,6 +8,7 @@ import { cardDecisionRoutes } from './card-decisions.ts';
 import { cardRoutes } from './cards.ts';
 import { conversationChangeRoutes } from './conversation-changes.ts';
 import { conversationRoutes } from './conversations.ts';
+import { eventRoutes } from './events.ts';
 import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
 import { macroRoutes } from './macros.ts';
@@ -43,6 +44,7 @@ export const OPERATIONS: Operation[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...auditLogRoutes,
+  ...eventRoutes,
   ...probeRoutes,
 ];
 
@@ -63,6 +65,7 @@ export const TAGS: Record<string, string> = {
   Members: 'The team: members, roles and invitations.',
   'API keys': 'Keys for servers and for public tokens.',
   Webhooks: 'Events sent to your own systems, and their deliveries.',
+  Events: 'What has happened in the tenant, in order.',
   'Audit log': 'The actions of the team.',
   Operating: 'Probes, and this document.',
 };
