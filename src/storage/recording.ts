@@ -210,7 +210,7 @@ async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<
   return new Set(rows.map(row => row.id));
 }
 
-/** Returns the event of each stored sync, its strongest. Answers that were only seen, and canaries, have none. */
+/** Returns the event of each stored sync, its strongest; without answers that were only seen, and canaries. */
 function answerEvents(stored: readonly StoredSync[], removed: readonly StoredRow[]): TenantEvent[] {
   const gone = new Set(removed.map(keyOf));
   return stored.flatMap(({ answer, revisedFrom }) => {

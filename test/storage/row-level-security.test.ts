@@ -161,7 +161,9 @@ describe('as parley_app', () => {
 
   test('no row of another tenant is changed or deleted, even by a statement without a where', async () => {
     const rollback = new Error('changes nothing after all');
-    for (const { table, tenantColumn } of owned.filter(({ table }) => ![...APPEND_ONLY, ...READ_ONLY].includes(table))) {
+    for (const { table, tenantColumn } of owned.filter(
+      ({ table }) => ![...APPEND_ONLY, ...READ_ONLY].includes(table),
+    )) {
       const deleting = app.forTenant(tenantA).transaction(async session => {
         expect(await session.query(`delete from ${table} returning ${tenantColumn} as id`)).toEqual([{ id: tenantA }]);
         throw rollback;
