@@ -167,22 +167,24 @@ const eventExamples = (idOf: IdOf, at: string): Record<string, unknown> => ({
   },
 });
 
+const keyOf = (idOf: IdOf, at: string) => ({
+  id: idOf('key'),
+  name: 'Backend',
+  kind: 'server',
+  scopes: DEFAULT_SCOPES,
+  status: 'active',
+  hint: 'x7Qk',
+  allowed_origins: [],
+  created_at: at,
+  expires_at: null,
+  last_used_at: at,
+});
+
 /** The tenant, its members and its keys. */
 export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const grace = { email: 'grace@example.com', role: 'agent' };
   const invitation = { id: idOf('invitation'), ...grace, created_at: at, expires_at: '2026-11-28T07:00:00.000Z' };
-  const key = {
-    id: idOf('key'),
-    name: 'Backend',
-    kind: 'server',
-    scopes: DEFAULT_SCOPES,
-    status: 'active',
-    hint: 'x7Qk',
-    allowed_origins: [],
-    created_at: at,
-    expires_at: null,
-    last_used_at: at,
-  };
+  const key = keyOf(idOf, at);
   return {
     ...accountExamples(idOf, at),
     ...tokenExamples(idOf, at),
