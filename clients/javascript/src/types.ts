@@ -250,11 +250,15 @@ export interface Conversation {
   identity_verified: boolean;
   subject: string;
   status: ConversationStatus;
-  /** Team only, like the next three. Servers before 0.3 send none. */
+  /** Team only, like the next five. Servers before 0.3 send none. */
   snoozed_until?: string | null;
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
   assignee_id?: string | null;
   tags?: string[];
+  /** Values of custom fields by key. Servers before 0.3 send none, like the next. */
+  custom?: Record<string, string | number | boolean>;
+  /** Time by which the waiting user should have a reply. */
+  reply_due_at?: string | null;
   source: { type: 'user' | 'api' | 'member' };
   last_message: { seq: number; preview: string; author_type: AuthorType; at: string };
   message_count: number;
@@ -298,6 +302,8 @@ export interface Message {
   body: string;
   format: 'text' | 'markdown';
   client_message_id: string | null;
+  /** Members that a note mentions. Servers before 0.3 send none. */
+  mentions?: string[];
   /** Only in events, which only the team sees. Servers before 0.2 send none. */
   event?: MessageEvent | null;
   created_at: string;
@@ -314,6 +320,7 @@ export interface MessageEvent {
     | 'priority'
     | 'tags'
     | 'subject'
+    | 'custom'
     | 'merged_into_id'
     | (string & {});
   from: unknown;

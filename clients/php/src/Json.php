@@ -9,8 +9,8 @@ final class Json
 {
     /** Members that are objects: PHP would encode an empty array as `[]` instead of `{}`. */
     public const OBJECTS = [
-        'after', 'answered', 'app_version', 'attributes', 'change', 'changes', 'config', 'frequency', 'labels', 'locale', 'metadata',
-        'platform', 'schedule', 'translations', 'values', 'was',
+        'after', 'answered', 'app_version', 'attributes', 'change', 'changes', 'config', 'custom', 'frequency', 'labels', 'locale',
+        'metadata', 'platform', 'schedule', 'translations', 'values', 'was',
     ];
 
     /**

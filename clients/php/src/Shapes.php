@@ -111,6 +111,8 @@ namespace Parley;
  *     priority?: Priority,
  *     assignee_id?: string|null,
  *     tags?: list<string>,
+ *     custom?: array<string, string|int|float|bool>,
+ *     reply_due_at?: string|null,
  *     source: array{type: 'user'|'api'|'member'},
  *     last_message: array{seq: int, preview: string, author_type: AuthorType, at: string},
  *     message_count: int,
@@ -137,8 +139,9 @@ namespace Parley;
  *     tag?: string,
  *     priority?: Priority,
  *     source?: 'user'|'api'|'member',
+ *     overdue?: bool,
  *     q?: string,
- *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'
+ *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'|'reply_due_at'
  * }
  * @phpstan-type NewConversation array{subject?: string, message: string, identity: string, client_message_id?: string}
  * @phpstan-type ConversationSeen array{
@@ -156,6 +159,7 @@ namespace Parley;
  *     remove_tags?: list<string>,
  *     priority?: Priority,
  *     subject?: string,
+ *     custom?: array<string, string|int|float|bool|null>,
  *     was?: ConversationSeen
  * }
  * @phpstan-type MessageEvent array{
@@ -173,6 +177,7 @@ namespace Parley;
  *     body: string,
  *     format: 'text'|'markdown',
  *     client_message_id: string|null,
+ *     mentions?: list<string>,
  *     event?: MessageEvent|null,
  *     created_at: string,
  *     edited_at: string|null,
@@ -183,6 +188,7 @@ namespace Parley;
  *     format?: 'text'|'markdown',
  *     kind?: 'reply'|'note',
  *     client_message_id?: string,
+ *     mentions?: list<string>,
  *     after?: array{seq: int, note_seq: int},
  *     force?: bool
  * }
@@ -192,7 +198,8 @@ namespace Parley;
  *     assignee_id?: string|null,
  *     priority?: Priority,
  *     add_tags?: list<string>,
- *     remove_tags?: list<string>
+ *     remove_tags?: list<string>,
+ *     custom?: array<string, string|int|float|bool|null>
  * }
  * @phpstan-type BulkUpdate array{ids: list<string>, change: BulkChange}
  * @phpstan-type BulkResult array{id: string, status: 'changed'|'unchanged'|'not-found'|'conflict', code?: string}
@@ -203,7 +210,8 @@ namespace Parley;
  *     assignee_id?: string|null,
  *     priority?: Priority,
  *     add_tags?: list<string>,
- *     remove_tags?: list<string>
+ *     remove_tags?: list<string>,
+ *     custom?: array<string, string|int|float|bool|null>
  * }
  * @phpstan-type NewMacro array{
  *     name: string,

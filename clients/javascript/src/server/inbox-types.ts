@@ -11,21 +11,25 @@ export interface ConversationPatch {
   remove_tags?: string[];
   priority?: NonNullable<Conversation['priority']>;
   subject?: string;
+  /** Values of custom fields to set by key; null removes one. */
+  custom?: CustomChange;
   /** Values that you have seen: if one has changed meanwhile, the change is refused with `conversation-changed`. */
   was?: ConversationSeen;
 }
 
+export type CustomChange = Record<string, string | number | boolean | null>;
+
 /** One change of many conversations. */
 export type BulkChange = Pick<
   ConversationPatch,
-  'status' | 'snoozed_until' | 'assignee_id' | 'priority' | 'add_tags' | 'remove_tags'
+  'status' | 'snoozed_until' | 'assignee_id' | 'priority' | 'add_tags' | 'remove_tags' | 'custom'
 >;
 
 export interface BulkResult {
   id: string;
   status: 'changed' | 'unchanged' | 'not-found' | 'conflict';
   /** Only with `conflict`. */
-  code?: 'invalid-transition' | 'too-many-tags' | (string & {});
+  code?: 'invalid-transition' | 'too-many-tags' | 'custom-too-large' | (string & {});
 }
 
 export interface MacroChange {
@@ -36,6 +40,7 @@ export interface MacroChange {
   priority?: NonNullable<Conversation['priority']>;
   add_tags?: string[];
   remove_tags?: string[];
+  custom?: CustomChange;
 }
 
 export interface NewMacro {
@@ -73,6 +78,8 @@ export interface ConversationSeen {
 
 export type ServerMessage = NewMessage & {
   kind?: 'reply' | 'note';
+  /** Members that a note mentions, `member_…`. */
+  mentions?: string[];
   /** The newest messages that you have seen: if somebody has written since, the error is `conversation-moved`. */
   after?: { seq: number; note_seq: number };
   /** Write although somebody has written since. */

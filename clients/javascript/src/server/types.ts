@@ -60,6 +60,8 @@ export interface ServerConversationQuery extends ConversationQuery {
   tag?: string;
   priority?: NonNullable<Conversation['priority']>;
   source?: Conversation['source']['type'];
+  /** Whether the reply is overdue by the tenant's reply targets. */
+  overdue?: boolean;
   q?: string;
   sort?: string;
 }

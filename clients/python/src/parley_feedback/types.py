@@ -39,7 +39,7 @@ QuestionStatus = Literal["draft", "scheduled", "live", "paused", "closed", "arch
 AnswerState = Literal["seen", "dismissed", "partial", "completed"]
 ConversationStatus = Literal["open", "pending", "snoozed", "resolved"]
 ConversationSource = Literal["user", "api", "member"]
-ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at", "created_at"]
+ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at", "created_at", "reply_due_at"]
 AuthorType = Literal["user", "member", "api", "system"]
 Priority = Literal["none", "low", "medium", "high", "urgent"]
 MessageFormat = Literal["text", "markdown"]
@@ -195,6 +195,8 @@ class ConversationPatch(TypedDict, total=False):
     remove_tags: list[str]
     priority: Priority
     subject: str
+    custom: dict[str, Scalar | None]
+    """Values of custom fields to set by key; `None` removes one."""
     was: "ConversationSeen"
     """Values that you have seen; if one has changed meanwhile, the change is refused."""
 
@@ -208,6 +210,7 @@ class BulkChange(TypedDict, total=False):
     priority: Priority
     add_tags: list[str]
     remove_tags: list[str]
+    custom: dict[str, Scalar | None]
 
 
 class BulkUpdate(TypedDict):
@@ -248,6 +251,7 @@ class MacroChange(TypedDict, total=False):
     priority: Priority
     add_tags: list[str]
     remove_tags: list[str]
+    custom: dict[str, Scalar | None]
 
 
 class MacroChangeInput(MacroChange, total=False):
@@ -331,6 +335,10 @@ class Conversation(TypedDict):
     priority: NotRequired[Priority]
     assignee_id: NotRequired[str | None]
     tags: NotRequired[list[str]]
+    custom: NotRequired[dict[str, Scalar]]
+    """Values of custom fields by key."""
+    reply_due_at: NotRequired[str | None]
+    """Time by which the waiting user should have a reply."""
     source: ConversationSourceField
     last_message: LastMessage
     message_count: int
@@ -363,6 +371,8 @@ class NewMessage(TypedDict):
     """Notes are visible to the team only."""
     client_message_id: NotRequired[str]
     """Client-generated; a repeated id returns the first message."""
+    mentions: NotRequired[list[str]]
+    """Members that a note mentions, `member_…`."""
     after: NotRequired[MessagePosition]
     """The newest messages that you have seen; if somebody has written since, nothing is written."""
     force: NotRequired[bool]
@@ -414,6 +424,8 @@ class Message(TypedDict):
     body: str
     format: MessageFormat
     client_message_id: str | None
+    mentions: NotRequired[list[str]]
+    """Members that a note mentions."""
     event: NotRequired[MessageEvent | None]
     created_at: str
     edited_at: str | None

@@ -42,6 +42,7 @@ class Conversations(Resource[D_co]):
         tag: str | None = None,
         priority: Priority | None = None,
         source: ConversationSource | None = None,
+        overdue: bool | None = None,
         q: str | None = None,
         sort: ConversationSort | None = None,
         limit: int | None = None,
@@ -60,6 +61,7 @@ class Conversations(Resource[D_co]):
             tag: Conversations with this tag.
             priority: Conversations of this priority.
             source: Who started the conversation.
+            overdue: Whether the reply is overdue by the tenant's reply targets.
             q: Search words in subject, messages and notes; all must match, in any order and case.
             sort: Sort order; `-` is descending.
             limit: Page size, 1 to 100; defaults to 10.
@@ -78,6 +80,7 @@ class Conversations(Resource[D_co]):
                 "tag": tag,
                 "priority": priority,
                 "source": source,
+                "overdue": overdue,
                 "q": q,
                 "sort": sort,
                 "limit": limit,
@@ -104,7 +107,7 @@ class Conversations(Resource[D_co]):
     def update(
         self, id: str, *, if_match: str | None = None, **changes: Unpack[ConversationPatch]
     ) -> Call[Conversation]:
-        """Changes `status`, `assignee_id`, tags, `priority` or `subject`.
+        """Changes `status`, `assignee_id`, tags, `priority`, `subject` or `custom` fields.
 
         The status `snoozed` needs `snoozed_until`. Setting the current status raises `conflict`, and so does a value in
         `was` that has changed meanwhile.
