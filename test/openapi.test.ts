@@ -206,6 +206,14 @@ describe('a running service', () => {
     await by('finishOidcLogin', { Cookie: cookieOf(begun.headers.get('Set-Cookie') ?? '') }, {}, { query });
   }
 
+  async function useViews(headers: Record<string, string>): Promise<void> {
+    const view = await by('createView', headers, {}, { body: { name: 'Urgent', filter: { priority: 'urgent' } } });
+    await by('listViews', headers);
+    await by('patchView', headers, { id: view.body.id }, { body: { shared: true } });
+    await by('countConversationsOfViews', headers);
+    await by('deleteView', headers, { id: view.body.id });
+  }
+
   async function useTeam(): Promise<void> {
     const { headers } = await makeMember(api, tenant, 'owner');
     await by('readTenant', headers);
@@ -222,6 +230,7 @@ describe('a running service', () => {
     await by('readInvitation', {}, { token });
     await by('acceptInvitation', {}, { token }, { body: { name: 'Invited', password: PASSWORD } });
     const { memberId: id } = await makeMember(api, tenant, 'agent');
+    await useViews(headers);
     await by('listMembers', headers);
     await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
     const assign = { least_busy: [id] };

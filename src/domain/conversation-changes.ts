@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventField, Recorded } from './conversation-events.ts';
 import { ConversationPriority, ConversationStatus, SETS, Subject, settableFrom, TRANSITIONS } from './conversations.ts';
+import { CustomChange, changeCustom, isTooLarge, MAX_CUSTOM_BYTES } from './custom-fields.ts';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { fieldFault, Problem } from './problem.ts';
@@ -71,6 +72,7 @@ export const ConversationPatch = z
     remove_tags: removeTags,
     priority: ConversationPriority,
     subject: Subject,
+    custom: CustomChange,
     was: Seen,
   })
   .partial()
@@ -98,6 +100,7 @@ const BulkChange = z
     priority: ConversationPriority,
     add_tags: addTags,
     remove_tags: removeTags,
+    custom: CustomChange,
   })
   .partial()
   .check(checkChange)
@@ -124,7 +127,7 @@ export const BulkResults = z
           id: typeIdOut('conversation'),
           status: z.enum(['changed', 'unchanged', 'not-found', 'conflict']),
           code: z
-            .enum(['invalid-transition', 'too-many-tags'])
+            .enum(['invalid-transition', 'too-many-tags', 'custom-too-large'])
             .optional()
             .meta({ description: 'Only with `conflict`: why the conversation was not changed' }),
         })
@@ -180,8 +183,16 @@ export function requireRoomForTags(before: Stated, change: Change): void {
     throw fieldFault('/add_tags', 'too-many', `A conversation has at most ${MAX_TAGS} tags.`);
 }
 
+/** Throws 422 for custom values beyond the maximum size. */
+export function requireRoomForCustom(before: Stated, { custom }: Change): void {
+  if (custom && isTooLarge(changeCustom(before.custom, custom)))
+    throw fieldFault('/custom', 'too-long', `The values of a conversation have at most ${MAX_CUSTOM_BYTES} bytes.`);
+}
+
+export type ConflictCode = 'invalid-transition' | 'too-many-tags' | 'custom-too-large';
+
 /** The outcome of a change among many: the fields after it, or why it does not fit. */
-export type Planned<Row> = { after: Row } | { conflict: 'invalid-transition' | 'too-many-tags' };
+export type Planned<Row> = { after: Row } | { conflict: ConflictCode };
 
 /** Returns the outcome of a change for one of many conversations. Setting the present status changes nothing. */
 export function planChange<Row extends Stated>(before: Row, change: Change): Planned<Row> {
@@ -189,6 +200,7 @@ export function planChange<Row extends Stated>(before: Row, change: Change): Pla
   const wanted: Change = isPresent(before, change) ? rest : change;
   if (wanted.status && !canFollow(before, wanted.status)) return { conflict: 'invalid-transition' };
   if (addsTooMany(before.tags, change)) return { conflict: 'too-many-tags' };
+  if (change.custom && isTooLarge(changeCustom(before.custom, change.custom))) return { conflict: 'custom-too-large' };
   return { after: applyChange(before, wanted) };
 }
 
@@ -208,6 +220,7 @@ export function applyChange<Row extends Stated>(before: Row, change: Change): Ro
     priority: change.priority ?? before.priority,
     subject: change.subject ?? before.subject,
     tags: changedTags(before.tags, change),
+    custom: change.custom ? changeCustom(before.custom, change.custom) : before.custom,
   };
 }
 

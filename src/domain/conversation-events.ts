@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CustomValues } from './custom-fields.ts';
 import { toTypeId } from './ids.ts';
 
 /** The fields of a conversation whose changes are recorded as events, in the order of the events of one change. */
@@ -9,6 +10,7 @@ export const EVENT_FIELDS = [
   'priority',
   'tags',
   'subject',
+  'custom',
   'merged_into_id',
 ] as const;
 export type EventField = (typeof EVENT_FIELDS)[number];
@@ -34,14 +36,16 @@ const EventReason = z
 export const MessageEvent = z
   .object({
     field: z.enum(EVENT_FIELDS),
-    from: z.unknown().meta({ description: 'Value before the change; null for none' }),
+    from: z.unknown().meta({
+      description: 'Value before the change; null for none. Of `custom`, the changed values by key',
+    }),
     to: z.unknown().meta({ description: 'Value after the change; null for none. Members and conversations by id' }),
     reason: EventReason,
   })
   .meta({ id: 'MessageEvent', description: 'A change of the conversation: values, not names' });
 
-/** A value in an event: a text, a time in RFC 3339, or tags. */
-export type EventValue = string | string[] | null;
+/** A value in an event: a text, a time in RFC 3339, tags, or values of custom fields by key. */
+export type EventValue = string | string[] | Record<string, unknown> | null;
 
 /** A change of a conversation as it is stored and sent, with members by their public ids. */
 export interface MessageEvent {
@@ -75,6 +79,7 @@ export interface Recorded {
   priority: string;
   tags: string[];
   subject: string;
+  custom: CustomValues;
   merged_into_id: string | null;
 }
 
@@ -85,6 +90,20 @@ function recordedValue(field: EventField, of: Recorded): EventValue {
   return of[field];
 }
 
+/** Returns the values of custom fields that differ from others, with null for those that are absent. */
+const differing = (values: CustomValues, others: CustomValues): Record<string, unknown> =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(values), ...Object.keys(others)])]
+      .filter(key => values[key] !== others[key])
+      .map(key => [key, values[key] ?? null]),
+  );
+
+/** Returns the values of a field before and after a change; of custom fields only those that differ. */
+const recordedValues = (field: EventField, before: Recorded, after: Recorded): [EventValue, EventValue] =>
+  field === 'custom'
+    ? [differing(before.custom, after.custom), differing(after.custom, before.custom)]
+    : [recordedValue(field, before), recordedValue(field, after)];
+
 /**
  * Returns an event for each recorded field that differs.
  *
@@ -92,12 +111,18 @@ function recordedValue(field: EventField, of: Recorded): EventValue {
  */
 export const changeEvents = (before: Recorded, after: Recorded, reason: EventReason): MessageEvent[] =>
   EVENT_FIELDS.flatMap(field => {
-    const [from, to] = [recordedValue(field, before), recordedValue(field, after)];
+    const [from, to] = recordedValues(field, before, after);
     const isEndOfSnooze = field === 'snoozed_until' && to === null;
     return isEndOfSnooze || JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field, from, to, reason }];
   });
 
-const asText = (value: EventValue): string => (Array.isArray(value) ? value.join(', ') : value) || 'none';
+function asText(value: EventValue): string {
+  if (typeof value === 'string') return value || 'none';
+  const texts = Array.isArray(value)
+    ? value
+    : Object.entries(value ?? {}).map(([key, one]) => `${key} ${one ?? 'none'}`);
+  return texts.join(', ') || 'none';
+}
 
 const WAITS: Record<WaitCode, string> = {
   'members-away': 'every member of the rule is away',

@@ -1,4 +1,5 @@
 import { type ConversationPriority, type ConversationStatus, type Side, statusForUser } from './conversations.ts';
+import type { CustomValues } from './custom-fields.ts';
 import { toTypeId } from './ids.ts';
 import type { AuthorType } from './messages.ts';
 
@@ -27,6 +28,8 @@ export interface StoredConversation {
   resolved_at: Date | null;
   previous_id: string | null;
   merged_into_id: string | null;
+  custom: CustomValues;
+  reply_due_at: Date | null;
   created_at: Date;
   updated_at: Date;
   team_updated_at: Date;
@@ -36,13 +39,17 @@ export interface StoredConversation {
 const statusFor = (side: Side, { status, last_author_type }: StoredConversation) =>
   side === 'team' ? status : statusForUser(status, last_author_type);
 
-/** The fields that only the team sees. */
-const teamFields = (row: StoredConversation) => ({
+/** The fields that only the team sees, and can change. */
+const teamSettings = (row: StoredConversation) => ({
   snoozed_until: row.status === 'snoozed' ? row.snoozed_until : null,
   priority: row.priority,
   assignee_id: row.assignee_id && toTypeId('member', row.assignee_id),
   tags: row.tags,
+  custom: row.custom,
 });
+
+/** The fields that only the team sees. */
+const teamFields = (row: StoredConversation) => ({ ...teamSettings(row), reply_due_at: row.reply_due_at });
 
 /** A conversation as one side sees it. Users see their own unread count and no fields of the team. */
 export const presentConversation = (side: Side) => (row: StoredConversation) => ({
@@ -75,5 +82,5 @@ export const presentConversation = (side: Side) => (row: StoredConversation) => 
 export function conversationSettings(side: Side, row: StoredConversation) {
   const status = statusFor(side, row);
   const isActive = status === 'open' || status === 'pending';
-  return { subject: row.subject, status: isActive ? 'active' : status, ...(side === 'team' ? teamFields(row) : {}) };
+  return { subject: row.subject, status: isActive ? 'active' : status, ...(side === 'team' ? teamSettings(row) : {}) };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CustomValuesOut } from './custom-fields.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
@@ -145,6 +146,11 @@ export const Conversation = z
     priority: ConversationPriority.optional().meta({ description: 'Only visible to the team' }),
     assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'Only visible to the team' }),
     tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team' }),
+    custom: CustomValuesOut.optional(),
+    reply_due_at: TimestampOut.nullable().optional().meta({
+      description:
+        "Time by which the waiting user should have a reply, by the tenant's `reply_targets`; only visible to the team",
+    }),
     source: z.object({ type: z.enum(['user', 'api', 'member']) }).meta({ id: 'ConversationSource' }),
     last_message: z
       .object({
@@ -159,7 +165,9 @@ export const Conversation = z
     waiting_since: TimestampOut.nullable().meta({
       description: 'Time since which the user has been waiting for a reply',
     }),
-    first_reply_at: TimestampOut.nullable(),
+    first_reply_at: TimestampOut.nullable().meta({
+      description: "The team's first reply after the user's first message",
+    }),
     resolved_at: TimestampOut.nullable(),
     previous_id: typeIdOut('conversation').nullable(),
     merged_into_id: typeIdOut('conversation').nullable().meta({

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'conversation'
   | 'message'
   | 'macro'
+  | 'view'
   | 'event'
   | 'webhook'
   | 'delivery'

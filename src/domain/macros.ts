@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Change, SNOOZE_MAX_MS, SNOOZE_MIN_MS } from './conversation-changes.ts';
 import { Conversation, ConversationPriority, ConversationStatus } from './conversations.ts';
+import { CustomChange, CustomChangeOut } from './custom-fields.ts';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { Body, Message } from './messages.ts';
@@ -11,7 +12,7 @@ import { Tags, TimestampOut, text } from './text.ts';
 export const MAX_MACROS = 500;
 
 /** The change of a macro as it is stored and sent, with members by their public ids. */
-const changeFields = <Member extends z.ZodType>(member: Member) => ({
+const changeFields = <Member extends z.ZodType, Custom extends z.ZodType>(member: Member, custom: Custom) => ({
   status: ConversationStatus,
   snooze_for_s: z
     .int()
@@ -24,10 +25,11 @@ const changeFields = <Member extends z.ZodType>(member: Member) => ({
   priority: ConversationPriority,
   add_tags: Tags,
   remove_tags: Tags,
+  custom,
 });
 
 const MacroChangeInput = z
-  .strictObject(changeFields(typeId('member')))
+  .strictObject(changeFields(typeId('member'), CustomChange))
   .partial()
   .check(({ value: { status, snooze_for_s, add_tags, remove_tags }, issues }) => {
     const report = (field: string, code: FieldCode, sentence: string) =>
@@ -79,7 +81,7 @@ export const Macro = z
     body: z.string().nullable(),
     kind: z.enum(['reply', 'note']),
     changes: z
-      .object(changeFields(typeIdOut('member')))
+      .object(changeFields(typeIdOut('member'), CustomChangeOut))
       .partial()
       .meta({ id: 'MacroChange' }),
     created_at: TimestampOut,

@@ -22,6 +22,8 @@ export interface StoredMessage {
   redacted: boolean;
   /** The change that an event records; null in other messages, and in events of earlier versions. */
   event: MessageEvent | null;
+  /** Members that a note mentions. */
+  mentions: string[];
 }
 
 const eventOf = ({ kind, event, body, author_type: type, author_id: id }: StoredMessage) =>
@@ -41,6 +43,7 @@ export const presentMessage = (side: Side) => (row: StoredMessage) => ({
   body: row.body,
   format: row.format,
   client_message_id: row.client_message_id,
+  mentions: row.mentions.map(id => toTypeId('member', id)),
   event: eventOf(row),
   created_at: row.created_at,
   edited_at: row.edited_at,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MessageEvent } from './conversation-events.ts';
 import { int32 } from './documented.ts';
-import { typeIdOut } from './ids.ts';
+import { issueOf, rule } from './field-errors.ts';
+import { typeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
 /** How long the author may change a message. */
@@ -28,6 +29,15 @@ const MessagePosition = z
   });
 export type MessagePosition = z.output<typeof MessagePosition>;
 
+/** Maximum number of members that a note mentions. */
+export const MAX_MENTIONS = 20;
+
+const Mentions = z
+  .array(typeId('member'))
+  .max(MAX_MENTIONS)
+  .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain a member twice.'))
+  .meta({ description: 'Members that the note mentions; only with the kind `note`', uniqueItems: true });
+
 /** Maximum number of missed messages in a 409 `conversation-moved`: the newest ones. */
 export const MAX_MISSED = 50;
 
@@ -40,11 +50,19 @@ export const NewMessage = z
       .default('reply')
       .meta({ description: 'Notes are visible only to the team (not allowed with an access token)' }),
     client_message_id: ClientMessageId.optional(),
+    mentions: Mentions.optional(),
     after: MessagePosition.optional(),
     force: z
       .boolean()
       .optional()
       .meta({ description: 'Write although somebody has written after `after`; only for the team' }),
+  })
+  .check(({ value: { kind, mentions }, issues }) => {
+    if (kind === 'reply' && mentions)
+      issues.push({
+        ...issueOf('not-allowed', 'Must be omitted unless "kind" is "note".', mentions),
+        path: ['mentions'],
+      });
   })
   .meta({ id: 'MessageInput' });
 export type NewMessage = z.output<typeof NewMessage>;
@@ -67,6 +85,7 @@ export const Message = z
     body: z.string().meta({ description: 'For an event, the change as text; use `event` instead' }),
     format: Format,
     client_message_id: z.string().nullable(),
+    mentions: z.array(typeIdOut('member')).meta({ description: 'Members that the note mentions' }),
     event: MessageEvent.nullable().meta({ description: 'Only in events, which only the team sees' }),
     created_at: TimestampOut,
     edited_at: TimestampOut.nullable(),

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { Appearance, AppearancePatch, changeAppearance, completeAppearance } from './appearance.ts';
+import { type CustomField, CustomFields } from './custom-fields.ts';
 import { int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { Locale, MAX_LOCALES } from './locales.ts';
+import { OfficeHours, type OfficePeriod, ReplyTargets } from './reply-targets.ts';
 import { TimestampOut, text } from './text.ts';
 
 /** Default number of days between any two questions for one identity. */
@@ -71,6 +73,9 @@ export const TenantPatch = z
     ip_mode: IpMode,
     identity_attributes_allowed: AllowedAttributes,
     auto_resolve_days: AutoResolveDays,
+    office_hours: OfficeHours,
+    reply_targets: ReplyTargets,
+    custom_fields: CustomFields,
     appearance: AppearancePatch,
   })
   .partial()
@@ -89,6 +94,9 @@ export const Tenant = z
     ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
     identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
     auto_resolve_days: AutoResolveDays,
+    office_hours: OfficeHours,
+    reply_targets: ReplyTargets,
+    custom_fields: CustomFields,
     appearance: Appearance,
     demo: z
       .boolean()
@@ -109,6 +117,9 @@ export interface TenantSettings {
   ip_mode: IpMode;
   identity_attributes_allowed: string[];
   auto_resolve_days: number | null;
+  office_hours: OfficePeriod[];
+  reply_targets: ReplyTargets;
+  custom_fields: CustomField[];
   /** The fields that were set; the others have their defaults. */
   appearance: Partial<Appearance>;
 }
@@ -125,6 +136,9 @@ export const presentTenant = (row: TenantSettings & { id: string; is_demo: boole
   ip_mode: row.ip_mode,
   identity_attributes_allowed: row.identity_attributes_allowed,
   auto_resolve_days: row.auto_resolve_days,
+  office_hours: row.office_hours,
+  reply_targets: row.reply_targets,
+  custom_fields: row.custom_fields,
   appearance: completeAppearance(row.appearance),
   demo: row.is_demo,
   created_at: row.created_at,

@@ -4,6 +4,8 @@ import { withTimeout } from './timeouts.ts';
 
 const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STORE_DELAY_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600];
+/** From a minute to a week. */
+const REPLY_SECONDS = [60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800, 604_800];
 const BODY_BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144];
 const BATCH_ROWS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
@@ -137,6 +139,11 @@ const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
   conversationsAutoResolved: counter(
     'parley_conversations_auto_resolved_total',
     'Conversations resolved because their user did not answer',
+  ),
+  firstReply: histogram(
+    'parley_first_reply_seconds',
+    "Time from a user's first message in a conversation to the team's first reply",
+    REPLY_SECONDS,
   ),
   timerDelay: gauge(
     'parley_timer_delay_seconds',

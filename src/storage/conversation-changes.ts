@@ -1,8 +1,10 @@
 import {
   applyChange,
   type Change,
+  type ConflictCode,
   type ConversationPatch,
   planChange,
+  requireRoomForCustom,
   requireRoomForTags,
   requireSeen,
   requireTransition,
@@ -10,9 +12,11 @@ import {
 import { changeEvents, type EventReason, reasonOf } from '../domain/conversation-events.ts';
 import { requireMergeable } from '../domain/conversation-merges.ts';
 import { statusForUser } from '../domain/conversations.ts';
+import { findCustomFaults } from '../domain/custom-fields.ts';
 import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
-import { fieldFault, notFound } from '../domain/problem.ts';
+import { fieldFault, notFound, Problem } from '../domain/problem.ts';
+import { type ReplyPlan, replyDueAt } from '../domain/reply-targets.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
@@ -28,6 +32,7 @@ import {
 import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
+import { readCustomFields, readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A locked conversation before and after a change of its recorded fields. */
@@ -51,12 +56,13 @@ export const updateConversation = (
 ): Promise<ConversationRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    if (change.assignee_id) await lockAssignee(tx, tenantId, change.assignee_id);
+    await requireReferences(tx, tenantId, change, '');
     const before = await readConversation(tx, tenantId, id, owner, 'for update');
     check(before);
     requireSeen(before, was, presentValue);
     requireTransition(before, change);
     requireRoomForTags(before, change);
+    requireRoomForCustom(before, change);
     const after = applyChange(before, change);
     if (changeEvents(before, after, reasonOf(actor)).length === 0) return before;
     const writing = { tx, tenantId, author: actor, now: await openWrite(tx) };
@@ -68,14 +74,14 @@ export const updateConversation = (
 export interface BulkOutcome {
   id: string;
   status: 'changed' | 'unchanged' | 'not-found' | 'conflict';
-  code?: 'invalid-transition' | 'too-many-tags';
+  code?: ConflictCode;
 }
 
-/** Who makes a change of many conversations, why, and where the request names the assignee. */
+/** Who makes a change of many conversations, why, and the pointer of the change in the request. */
 export interface BulkActor {
   author: Author;
   reason?: EventReason;
-  assigneePointer: string;
+  pointer: string;
 }
 
 /**
@@ -86,12 +92,12 @@ export interface BulkActor {
 export const changeConversations = (
   tenant: TenantStorage,
   ids: readonly string[],
-  { author, reason = reasonOf(author), assigneePointer }: BulkActor,
+  { author, reason = reasonOf(author), pointer }: BulkActor,
   change: Change,
 ): Promise<BulkOutcome[]> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    if (change.assignee_id) await lockAssignee(tx, tenantId, change.assignee_id, assigneePointer);
+    await requireReferences(tx, tenantId, change, pointer);
     const rows = await tx.query<ConversationRow>(
       `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
       [tenantId, ids],
@@ -138,6 +144,20 @@ export const mergeConversation = (
 const presentValue = (field: string, value: unknown): unknown =>
   field === 'assignee_id' && typeof value === 'string' ? toTypeId('member', value) : value;
 
+/** Throws 422 for an assignee who is not a member, and for values that do not fit the tenant's custom fields. */
+export async function requireReferences(
+  tx: Transaction,
+  tenantId: string,
+  { assignee_id, custom }: Pick<Change, 'assignee_id' | 'custom'>,
+  pointer: string,
+): Promise<void> {
+  if (assignee_id) await lockAssignee(tx, tenantId, assignee_id, `${pointer}/assignee_id`);
+  if (!custom) return;
+  const errors = findCustomFaults(await readCustomFields(tx, tenantId), custom, `${pointer}/custom`);
+  if (errors.length > 0)
+    throw new Problem('validation-failed', 'The values do not match the custom fields of the tenant.', { errors });
+}
+
 /** Throws 422 if the assignee is not a member. Prevents the member's removal until the assignment is committed. */
 export async function lockAssignee(tx: Transaction, tenantId: string, memberId: string, pointer = '/assignee_id') {
   const found = await tx.query('select from members where tenant_id = $1 and id = $2 for key share', [
@@ -156,8 +176,14 @@ const isVisible = ({ before, after }: Changed): boolean =>
   before.subject !== after.subject ||
   statusForUser(before.status, before.last_author_type) !== statusForUser(after.status, after.last_author_type);
 
+/** Returns when the user should have a reply: by the new priority, if it changes while they wait. */
+function dueAfter({ before, after }: Changed, plan: ReplyPlan | undefined): Date | null {
+  if (before.priority === after.priority || !before.waiting_since || !plan) return before.reply_due_at;
+  return replyDueAt(before.waiting_since, after.priority, plan);
+}
+
 /** Returns the columns that a change sets, as JSON. */
-function columnsOf(changed: Changed, events: number, now: Date) {
+function columnsOf(changed: Changed, events: number, now: Date, plan: ReplyPlan | undefined) {
   const { before, after } = changed;
   const isResolved = after.status === 'resolved';
   return {
@@ -168,16 +194,18 @@ function columnsOf(changed: Changed, events: number, now: Date) {
     priority: after.priority,
     assignee_id: after.assignee_id,
     tags: after.tags,
+    custom: after.custom,
     merged_into_id: after.merged_into_id,
     resolved_at: isResolved ? (before.resolved_at ?? now) : null,
     waiting_since: isResolved ? null : before.waiting_since,
+    reply_due_at: isResolved ? null : dueAfter(changed, plan),
     updated_at: isVisible(changed) ? now : before.updated_at,
     last_note_seq: before.last_note_seq + events,
   };
 }
 
-const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, priority text, assignee_id uuid, tags text[], merged_into_id uuid,
-  resolved_at timestamptz, waiting_since timestamptz, updated_at timestamptz, last_note_seq int`;
+const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, priority text, assignee_id uuid, tags text[], custom jsonb, merged_into_id uuid,
+  resolved_at timestamptz, waiting_since timestamptz, reply_due_at timestamptz, updated_at timestamptz, last_note_seq int`;
 const ASSIGNMENTS = SET_COLUMNS.split(',').map(column => {
   const [name] = column.trim().split(' ');
   return `${name} = changed.${name}`;
@@ -195,7 +223,9 @@ export async function storeChanges(
 ): Promise<ConversationRow[]> {
   const { tx, tenantId, now } = writing;
   const events = changes.map(({ before, after }) => placeEvents(before, changeEvents(before, after, reason)));
-  const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now));
+  const isReprioritized = changes.some(({ before, after }) => before.priority !== after.priority);
+  const plan = isReprioritized ? await readReplyPlan(tx, tenantId) : undefined;
+  const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now, plan));
   await insertEvents(writing, events.flat());
   const by = causedBy(writing.author);
   const told = changes.flatMap(({ before }, index) =>

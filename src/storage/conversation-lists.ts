@@ -1,5 +1,7 @@
+import { type ConversationSort, DEFAULT_SORT } from '../domain/conversation-filters.ts';
 import type { ConversationPriority, ConversationStatus, Side } from '../domain/conversations.ts';
 import type { Page } from '../domain/pages.ts';
+import { MAX_COUNTED } from '../domain/views.ts';
 import { CONVERSATION_COLUMNS, type ConversationRow, type Owner } from './conversation-rows.ts';
 import { byTime, createList, type List, queryInOrder, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
@@ -24,6 +26,9 @@ export interface ConversationFilter {
   priority?: ConversationPriority | undefined;
   source?: ConversationRow['source_type'] | undefined;
   unread?: boolean | undefined;
+  overdue?: boolean | undefined;
+  /** A member, and whether a note mentions them. */
+  mentioned?: { memberId: string; isMentioned: boolean } | undefined;
   /** Words in the subject, a message or a note. */
   q?: string | undefined;
   updated?: { since: Date; before: Date } | undefined;
@@ -42,11 +47,7 @@ function whereStatusForUser(where: Where, status: ConversationStatus): void {
   where.and(`(status = $ ${snoozed})`, status);
 }
 
-/** Sort orders by wire name. A minus means descending. */
-export const CONVERSATION_SORTS = ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at'] as const;
-export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
-
-type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at';
+type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at' | 'reply_due_at';
 
 /** Maximum number of conversations with one value whose ids are read for sorting. */
 const MAX_SORTED = 2000;
@@ -74,47 +75,79 @@ export async function listConversations(
 
 function sortOf({ updated, side, sort }: ConversationFilter): { column: SortColumn; descending: boolean } {
   if (updated) return { column: side === 'team' ? 'team_updated_at' : 'updated_at', descending: false };
-  const name = sort ?? '-last_activity_at';
+  const name = sort ?? DEFAULT_SORT;
   return { column: name.replace('-', '') as SortColumn, descending: name.startsWith('-') };
 }
 
 const isOfOne = ({ identity, verified }: ConversationFilter): boolean =>
   identity !== undefined && verified !== undefined;
 
-/** Returns the filter with an index in the order of the list; of several, the most selective one. */
-function indexedFilter(filter: ConversationFilter, column: SortColumn): keyof ConversationFilter | undefined {
-  const { side, assignee, unread, tag, status } = filter;
-  if (column === 'last_activity_at' || column === 'updated_at') if (isOfOne(filter)) return 'identity';
-  if (column !== 'last_activity_at') return undefined;
-  if (assignee && assignee !== 'none') return 'assignee';
-  if (unread && side === 'team') return 'unread';
-  if (tag) return 'tag';
-  if (assignee) return 'assignee';
-  return status ? 'status' : undefined;
+/** Returns the filters with an index in the order of the list; of several, the most selective one. */
+function indexedFilters(filter: ConversationFilter, column: SortColumn): (keyof ConversationFilter)[] {
+  const { side, assignee, unread, tag, status, mentioned } = filter;
+  if (column === 'last_activity_at' || column === 'updated_at') if (isOfOne(filter)) return ['identity'];
+  if (column === 'reply_due_at') return ['overdue'];
+  if (column !== 'last_activity_at') return [];
+  if (assignee && status === 'open') return ['assignee', 'status'];
+  if (assignee && assignee !== 'none') return ['assignee'];
+  if (unread && side === 'team') return ['unread'];
+  if (mentioned?.isMentioned) return ['mentioned'];
+  if (tag) return ['tag'];
+  if (assignee) return ['assignee'];
+  return status ? ['status'] : [];
 }
 
-function conversationList(tenant: TenantStorage, filter: ConversationFilter): List<ConversationRow> {
-  const order = sortOf(filter);
-  const indexed = indexedFilter(filter, order.column);
-  const byNone = indexed === 'assignee' && filter.assignee === 'none';
-  const list = createList<ConversationRow>(tenant, 'conversations', CONVERSATION_COLUMNS, {
-    ...byTime<ConversationRow>(order.column, order.descending),
+/** Adds conditions that no index answers as a whole. Literals select the partial indexes. */
+function addOwnFilters(
+  { access, filters }: List<ConversationRow>,
+  filter: ConversationFilter,
+  indexed: string[],
+): void {
+  if (indexed.includes('tag')) access.and("tags <> '{}'");
+  if (filter.tag) filters.and('$ = any(tags)', filter.tag);
+  if (indexed.includes('mentioned')) access.and("mentioned <> '{}'");
+  const { mentioned } = filter;
+  if (mentioned) filters.and(`${mentioned.isMentioned ? '' : 'not '}($ = any(mentioned))`, mentioned.memberId);
+  if (filter.priority) filters.and('priority = $', filter.priority);
+  if (filter.source) filters.and('source_type = $', filter.source);
+}
+
+function whereOverdue(where: Where, overdue: boolean | undefined): void {
+  if (overdue) where.and('reply_due_at <= now()');
+  else if (overdue === false) where.and('(reply_due_at is null or reply_due_at > now())');
+}
+
+function whereStatus({ access, filters }: List<ConversationRow>, filter: ConversationFilter, indexed: string[]): void {
+  const { status, side } = filter;
+  if (!status) return;
+  if (side === 'user') whereStatusForUser(filters, status);
+  else if (indexed.length === 2)
+    access.and("status = 'open'"); // a literal selects the partial index
+  else (indexed.includes('status') ? access : filters).and('status = $', status);
+}
+
+/** Returns the list of a filter, in the order of an index. */
+export function conversationList(tenant: TenantStorage, filter: ConversationFilter): List<ConversationRow> {
+  const sort = sortOf(filter);
+  const indexed = indexedFilters(filter, sort.column);
+  const byNone = indexed.includes('assignee') && filter.assignee === 'none';
+  const order = {
+    ...byTime<ConversationRow>(sort.column, sort.descending),
     ...(byNone ? { nullColumn: 'assignee_id' } : {}),
-  });
+  };
+  const list = createList<ConversationRow>(tenant, 'conversations', CONVERSATION_COLUMNS, order);
   const { access, filters } = list;
-  const where = (name: keyof ConversationFilter) => (name === indexed ? access : filters);
+  const where = (name: keyof ConversationFilter) => (indexed.includes(name) ? access : filters);
   const { updated, side } = filter;
-  if (updated) access.and(`${order.column} >= $ and ${order.column} < $`, updated.since, updated.before);
+  if (updated) access.and(`${sort.column} >= $ and ${sort.column} < $`, updated.since, updated.before);
+  if (sort.column === 'reply_due_at') access.and('reply_due_at is not null');
   if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
   if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
   whereAssignee(where('assignee'), filter.assignee);
   if (filter.unread !== undefined) where('unread').and(`${side}_unread ${filter.unread ? '>' : '='} 0`);
-  if (indexed === 'tag') access.and("tags <> '{}'"); // selects the partial index
-  if (filter.tag) filters.and('$ = any(tags)', filter.tag);
-  if (filter.status && side === 'team') where('status').and('status = $', filter.status);
-  else if (filter.status) whereStatusForUser(filters, filter.status);
-  if (filter.priority) filters.and('priority = $', filter.priority);
-  if (filter.source) filters.and('source_type = $', filter.source);
+  whereOverdue(where('overdue'), filter.overdue);
+  whereStatus(list, filter, indexed);
+  addOwnFilters(list, filter, indexed);
   return list;
 }
 
@@ -124,10 +157,11 @@ function conversationList(tenant: TenantStorage, filter: ConversationFilter): Li
  */
 async function findFew(tenant: TenantStorage, filter: ConversationFilter): Promise<string[] | undefined> {
   const { column } = sortOf(filter);
-  if (filter.updated || indexedFilter(filter, column) === 'identity') return undefined;
+  if (filter.updated || indexedFilters(filter, column).includes('identity')) return undefined;
   const where = createWhere();
   where.and('tenant_id = $', tenant.tenantId);
   if (filter.identity !== undefined) where.and('identity = $', filter.identity);
+  else if (filter.overdue && column !== 'reply_due_at') whereOverdue(where, true);
   else if (column === 'last_activity_at') return undefined;
   else if (filter.assignee && filter.assignee !== 'none') whereAssignee(where, filter.assignee);
   else if (filter.unread && filter.side === 'team') where.and('team_unread > 0');
@@ -159,9 +193,6 @@ const searchableConversations = (
   filterUnindexed: ({ filters }, search) => whereUnindexedWords(filters, tenant, search),
   find: terms => findConversations(tenant, terms, limits.found),
 });
-
-/** Maximum number of unread conversations that are counted, so that a count costs the same in every inbox. */
-export const MAX_COUNTED = 1000;
 
 /**
  * Counts conversations with unread messages of the other side, up to `MAX_COUNTED`; for the team, those of one assignee.

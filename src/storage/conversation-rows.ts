@@ -5,7 +5,7 @@ import { causedBy, type EventActor, type EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { StoredMessage } from '../domain/message-replies.ts';
 import type { AuthorType, MessagePosition } from '../domain/messages.ts';
-import { notFound } from '../domain/problem.ts';
+import { fieldFault, notFound } from '../domain/problem.ts';
 import { type TenantEvent, writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
@@ -39,6 +39,8 @@ export interface MessageContent {
   body: string;
   format: 'text' | 'markdown';
   kind: 'reply' | 'note';
+  /** Members that a note mentions. */
+  mentions?: string[] | undefined;
   client_message_id?: string | undefined;
   /** The newest messages that the author has seen. */
   after?: MessagePosition | undefined;
@@ -48,9 +50,9 @@ export interface MessageContent {
 
 export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, status, snoozed_until, priority, assignee_id, tags, source_type, last_seq,
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
-  first_reply_at, resolved_at, previous_id, merged_into_id, created_at, updated_at, team_updated_at, last_activity_at`;
+  first_reply_at, resolved_at, previous_id, merged_into_id, custom, reply_due_at, created_at, updated_at, team_updated_at, last_activity_at`;
 export const MESSAGE_COLUMNS =
-  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted, event';
+  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted, event, mentions';
 
 /** Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). */
 export async function openWrite(tx: Transaction): Promise<Date> {
@@ -101,8 +103,8 @@ export async function insertRow(
   const id = newUuid();
   const inserted = tx.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
-       format, client_message_id, created_at, redacted)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
+       format, client_message_id, created_at, redacted, mentions)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false, $14::uuid[]) returning ${MESSAGE_COLUMNS}`,
     [
       tenantId,
       id,
@@ -117,6 +119,7 @@ export async function insertRow(
       content.format,
       content.client_message_id ?? null,
       now,
+      content.mentions ?? [],
     ],
   );
   const text = { conversation_id: conversationId, id, text: content.body };
@@ -153,21 +156,41 @@ export function feedEvents(
   ];
 }
 
+/** Throws 422 for a mention of somebody who is not a member, and prevents their removal until the note is committed. */
+async function lockMentioned({ tx, tenantId }: Writing, mentions: readonly string[]): Promise<void> {
+  if (mentions.length === 0) return;
+  const rows = await tx.query<{ id: string }>(
+    'select id from members where tenant_id = $1 and id = any($2::uuid[]) order by id for key share',
+    [tenantId, mentions],
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  const unknown = mentions.findIndex(id => !known.has(id));
+  if (unknown >= 0)
+    throw fieldFault(
+      `/mentions/${unknown}`,
+      'unknown-reference',
+      'Must be the id of a member of this tenant, from GET /v1/members.',
+    );
+}
+
+/** Inserts a note. The conversation remembers the members that it mentions, for the filter of the list. */
 export async function addNote(
   writing: Writing,
   conversation: ConversationRow,
   content: MessageContent,
 ): Promise<MessageRow> {
   const { tx, tenantId, now } = writing;
+  const { mentions = [] } = content;
+  await lockMentioned(writing, mentions);
   const noteSeq = conversation.last_note_seq + 1;
   const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
   await writeEvents(tx, [messageEvent(writing, 'message.created', note)]);
-  await tx.query('update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2', [
-    tenantId,
-    conversation.id,
-    noteSeq,
-    now,
-  ]);
+  await tx.query(
+    `update conversations set last_note_seq = $3, team_updated_at = $4,
+       mentioned = mentioned || array(select unnest($5::uuid[]) except select unnest(mentioned))
+     where tenant_id = $1 and id = $2`,
+    [tenantId, conversation.id, noteSeq, now, mentions],
+  );
   conversation.last_note_seq = noteSeq;
   return note;
 }

@@ -2,6 +2,7 @@ import { sideOf } from '../domain/conversations.ts';
 import { causedBy } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
+import { replyDueAt } from '../domain/reply-targets.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
@@ -19,6 +20,7 @@ import { isUniqueViolation } from './errors.ts';
 import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
+import { readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Started {
@@ -141,14 +143,14 @@ export async function startConversation(
   author: Author,
   start: { subject: string; first: FirstMessage; client_message_id?: string | undefined; previous_id?: string },
 ): Promise<{ conversation: ConversationRow; message: MessageRow }> {
-  const now = await openWrite(tx);
   const side = sideOf(author.type);
+  const [now, plan] = await Promise.all([openWrite(tx), side === 'user' ? readReplyPlan(tx, tenantId) : undefined]);
   const id = newUuid();
   const rows = await tx.query<ConversationRow>(
     `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
        client_message_id, started_by, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
-       user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at)
-     values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, $8, 1, 0, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17, $17)
+       user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at, reply_due_at)
+     values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, $8, 1, 0, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17, $17, $18)
      returning ${CONVERSATION_COLUMNS}`,
     [
       tenantId,
@@ -168,6 +170,7 @@ export async function startConversation(
       side === 'user' ? now : null,
       start.previous_id ?? null,
       now,
+      plan ? replyDueAt(now, 'none', plan) : null,
     ],
   );
   const conversation = rows[0] as ConversationRow;

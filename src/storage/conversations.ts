@@ -34,7 +34,15 @@ export async function unassignMember(
      returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
     [tenantId, memberId, now],
   );
-  const none = { status: '', snoozed_until: null, priority: '', tags: [], subject: '', merged_into_id: null };
+  const none = {
+    status: '',
+    snoozed_until: null,
+    priority: '',
+    tags: [],
+    subject: '',
+    custom: {},
+    merged_into_id: null,
+  };
   const [event] = changeEvents({ ...none, assignee_id: memberId }, { ...none, assignee_id: null }, reasonOf(actor));
   await insertEvents(
     { tx, tenantId, author: actor, now },

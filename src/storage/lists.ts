@@ -56,7 +56,8 @@ const textOf = (value: unknown): string => (value instanceof Date ? value.toISOS
 /** Returns the position of a row in a list. */
 export const keyOf = <Row>({ keys }: Order<Row>, row: Row): string[] => keys.map(([column]) => textOf(row[column]));
 
-const sortBy = <Row>({ table, order: { keys, descending, nullColumn } }: List<Row>): string =>
+/** Returns the `order by` of a list. */
+export const sortBy = <Row>({ table, order: { keys, descending, nullColumn } }: List<Row>): string =>
   [...(nullColumn ? [nullColumn] : []), ...keys.map(([column]) => column)]
     .map(name => `${table}.${name} ${descending ? 'desc' : 'asc'}`)
     .join(', ');

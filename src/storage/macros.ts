@@ -2,7 +2,7 @@ import { newUuid } from '../domain/ids.ts';
 import { MAX_MACROS, type MacroChange } from '../domain/macros.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
-import { lockAssignee } from './conversation-changes.ts';
+import { requireReferences } from './conversation-changes.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { lockTenant } from './tenants.ts';
@@ -23,7 +23,8 @@ export interface MacroRow {
 export type MacroFields = Omit<MacroRow, 'id' | 'created_at' | 'updated_at'>;
 
 const COLUMNS = 'id, name, shortcut, body, kind, changes, created_at, updated_at';
-const ASSIGNEE = '/changes/assignee_id';
+/** The pointer of the changes in a request. */
+const CHANGES = '/changes';
 
 /** Returns the tenant's macros, oldest first. */
 export const listMacros = (tenant: TenantStorage, limit: number, after: string[] | null): Promise<Page<MacroRow>> =>
@@ -39,11 +40,11 @@ export async function findMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'
   return row;
 }
 
-/** Inserts a macro. Throws 409 beyond the maximum of a tenant, and 422 for an unknown assignee. */
+/** Inserts a macro. Throws 409 beyond the maximum of a tenant, and 422 for an unknown assignee or custom field. */
 export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date): Promise<MacroRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    if (macro.changes.assignee_id) await lockAssignee(tx, tenantId, macro.changes.assignee_id, ASSIGNEE);
+    await requireReferences(tx, tenantId, macro.changes, CHANGES);
     await lockTenant(tx, tenantId);
     const [row] = await tx.query<{ count: number }>('select count(*)::int as count from macros where tenant_id = $1', [
       tenantId,
@@ -72,8 +73,9 @@ export const updateMacro = (
     );
     if (!before) throw notFound('macro');
     const { name, shortcut, body, kind, changes } = change(before);
-    if (changes.assignee_id && changes.assignee_id !== before.changes.assignee_id)
-      await lockAssignee(tx, tenantId, changes.assignee_id, ASSIGNEE);
+    const { assignee_id, custom } = changes;
+    const isKept = assignee_id === before.changes.assignee_id;
+    await requireReferences(tx, tenantId, { assignee_id: isKept ? null : assignee_id, custom }, CHANGES);
     const rows = await tx.query<MacroRow>(
       `update macros set name = $3, shortcut = $4, body = $5, kind = $6, changes = $7::jsonb, updated_at = $8
        where tenant_id = $1 and id = $2 returning ${COLUMNS}`,

@@ -19,6 +19,7 @@ import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
 import { addTenant, lockTenant } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
+import { deleteViewsOf } from './views.ts';
 
 export interface MemberRow {
   id: string;
@@ -153,7 +154,7 @@ export const updateMember = (
   });
 
 /**
- * Removes a member, and unassigns their conversations.
+ * Removes a member with their views, and unassigns their conversations.
  *
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
@@ -165,6 +166,7 @@ export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role
     if (member.role === 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
     await tx.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
     await unassignMember(tx, tenant.tenantId, id, actor);
+    await deleteViewsOf(tx, tenant.tenantId, id);
     return member;
   });
 

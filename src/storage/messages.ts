@@ -2,8 +2,8 @@ import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
 import { causedBy } from '../domain/events.ts';
 import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
-import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
+import { replyDueAt } from '../domain/reply-targets.ts';
 import {
   type Author,
   addNote,
@@ -24,17 +24,18 @@ import {
   type Writing,
 } from './conversation-rows.ts';
 import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
-import { findConversation } from './conversations.ts';
 import { writeEvents } from './events.ts';
-import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
+import { readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A message that was written, or that an earlier request with the same `client_message_id` has written. */
 export interface Added {
   message: MessageRow;
   created: boolean;
+  /** Seconds from the user's first message to this one, if it is the team's first reply to it. */
+  firstReplySeconds: number | null;
 }
 
 /** Messages of others, because of which the message was not written. */
@@ -64,17 +65,13 @@ export const insertMessage = (
       const known = await findMessageByClientId(tx, tenantId, conversation, author, content.client_message_id);
       if (known) {
         requireSameText(known, content.body);
-        return { message: known, created: false };
+        return { message: known, created: false, firstReplySeconds: null };
       }
       const stale = isUser && isStale(conversation, now);
       const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
       const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
       if (missed.length > 0) return { missed };
-      if (!next)
-        return {
-          message: await write({ tx, tenantId, author, now }, conversation, content, stale),
-          created: true,
-        };
+      if (!next) return write({ tx, tenantId, author, now }, conversation, content, stale);
       conversation = next;
     }
   });
@@ -142,9 +139,10 @@ async function write(
   conversation: ConversationRow,
   content: MessageContent,
   stale: boolean,
-): Promise<MessageRow> {
+): Promise<Added> {
   const { tx, tenantId, author } = writing;
-  if (content.kind === 'note') return addNote(writing, conversation, content);
+  const added = { created: true, firstReplySeconds: null };
+  if (content.kind === 'note') return { ...added, message: await addNote(writing, conversation, content) };
   if (stale) {
     const whose = { identity: conversation.identity, verified: conversation.identity_verified };
     await refuseDeletedStart(tx, tenantId, whose, author, {
@@ -156,11 +154,10 @@ async function write(
       previous_id: conversation.id,
       first: content,
     });
-    return started.message;
+    return { ...added, message: started.message };
   }
   const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
-  await applyReply(writing, conversation, message);
-  return message;
+  return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };
 }
 
 /** Finds a message by its client's id, also in the follow-up conversation. */
@@ -184,8 +181,11 @@ async function findMessageByClientId(
   return rows[0];
 }
 
-/** Moves the conversation on after a reply. A change of status is recorded as an event after the reply. */
-async function applyReply(writing: Writing, before: ConversationRow, message: MessageRow): Promise<void> {
+/**
+ * Moves the conversation on after a reply, and returns the seconds that the user has waited for it if it is the first one.
+ * A change of status is recorded as an event after the reply.
+ */
+async function applyReply(writing: Writing, before: ConversationRow, message: MessageRow): Promise<number | null> {
   const { tx, tenantId, author, now } = writing;
   const side = sideOf(message.author_type);
   const unread = side === 'team' ? 'user_unread' : 'team_unread';
@@ -194,6 +194,9 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
   const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: message.seq };
   const events = placeEvents(after, changeEvents(before, after, reasonOf(author)));
   await insertEvents(writing, events);
+  const isAnswer = side === 'team' && before.first_reply_at === null;
+  const askedAt = isAnswer ? await findFirstMessageOfUser(writing, before) : undefined;
+  const dueAt = side === 'team' ? null : await dueAfterMessage(writing, before);
   const changes = events.map(({ event }) => event);
   const told = writeEvents(tx, [
     messageEvent(writing, 'message.created', message),
@@ -202,102 +205,38 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
   const updated = tx.query(
     `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
        updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
-       snoozed_until = $10, last_note_seq = $11, ${unread} = ${unread} + 1
+       snoozed_until = $10, last_note_seq = $11, reply_due_at = $12, ${unread} = ${unread} + 1
      where tenant_id = $1 and id = $2`,
     [
       ...[tenantId, before.id, status, message.seq, preview(message.body), message.author_type, now],
       side === 'team' ? null : (before.waiting_since ?? now),
-      before.first_reply_at ?? (side === 'team' && (await hasUserWritten(writing, before)) ? now : null),
+      askedAt ? now : before.first_reply_at,
       ...[snoozedUntil, before.last_note_seq + events.length],
+      dueAt,
     ],
   );
   await Promise.all([told, updated]);
+  return askedAt ? (now.getTime() - askedAt.getTime()) / 1000 : null;
 }
 
-/** Whether the user has written a message. Most conversations begin with one. */
-async function hasUserWritten({ tx, tenantId }: Writing, conversation: ConversationRow): Promise<boolean> {
-  if (conversation.source_type === 'user' || conversation.waiting_since !== null) return true;
-  const rows = await tx.query(
-    "select from messages where tenant_id = $1 and conversation_id = $2 and author_type = 'user' limit 1",
-    [tenantId, conversation.id],
+/** Returns when the user should have a reply to a message: as before if they wait already. */
+async function dueAfterMessage({ tx, tenantId, now }: Writing, before: ConversationRow): Promise<Date | null> {
+  if (before.waiting_since) return before.reply_due_at;
+  return replyDueAt(now, before.priority, await readReplyPlan(tx, tenantId));
+}
+
+/** Returns when the user wrote their first message; undefined without one. Most conversations begin with it. */
+async function findFirstMessageOfUser(
+  { tx, tenantId }: Writing,
+  { id, source_type, created_at }: ConversationRow,
+): Promise<Date | undefined> {
+  if (source_type === 'user') return created_at;
+  const [first] = await tx.query<{ created_at: Date }>(
+    `select created_at from messages where tenant_id = $1 and conversation_id = $2 and author_type = 'user'
+     order by seq limit 1`,
+    [tenantId, id],
   );
-  return rows.length > 0;
-}
-
-/** How to page through the messages of a conversation. */
-export interface MessagePaging {
-  /** Only messages after the reply with this `seq`. */
-  afterSeq: number;
-  /** Only notes and events after this one; undefined for those after the reply `afterSeq`. */
-  afterNoteSeq: number | undefined;
-  /** Newest first instead of oldest first. */
-  newestFirst: boolean;
-  limit: number;
-  /** The position of the last message of the previous page. */
-  after: string[] | null;
-}
-
-const byNumber = (descending: boolean): Order<MessageRow> => ({
-  keys: [
-    ['seq', 'int'],
-    ['note_seq', 'int'],
-  ],
-  descending,
-});
-
-/**
- * Returns the messages of a conversation in order, from either end. Notes and events, which only the team sees, are in
- * order of creation.
- */
-export async function listMessages(
-  tenant: TenantStorage,
-  conversationId: string,
-  owner: Owner | undefined,
-  paging: MessagePaging,
-): Promise<Page<MessageRow>> {
-  const conversation = await findConversation(tenant, conversationId, owner);
-  const { afterSeq, afterNoteSeq, newestFirst, limit, after } = paging;
-  if (afterNoteSeq !== undefined) return listNewMessages(tenant, conversation, { ...paging, afterNoteSeq });
-  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
-  list.access.and('conversation_id = $', conversationId);
-  if (owner) {
-    list.access.and('note_seq = 0 and seq = any($::int[])', repliesOfPage(paging, conversation.last_seq));
-    return readPage(tenant, list, limit, null);
-  }
-  if (newestFirst && afterSeq > 0) list.access.and('seq >= $ and not (seq = $ and note_seq = 0)', afterSeq, afterSeq);
-  return readPage(tenant, list, limit, newestFirst ? after : (after ?? [String(afterSeq), '0']));
-}
-
-/**
- * Returns the replies after one number and the notes and events after another. Without any, it reads no messages.
- *
- * Notes are in the order of their numbers, so all new ones are after the first new one.
- */
-async function listNewMessages(
-  tenant: TenantStorage,
-  { id, last_seq, last_note_seq }: ConversationRow,
-  { afterSeq, afterNoteSeq, newestFirst, limit, after }: MessagePaging & { afterNoteSeq: number },
-): Promise<Page<MessageRow>> {
-  if (last_seq <= afterSeq && last_note_seq <= afterNoteSeq) return { rows: [], next: null };
-  const [first] = await tenant.query<{ seq: number }>(
-    `select seq from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $3 order by note_seq limit 1`,
-    [tenant.tenantId, id, afterNoteSeq],
-  );
-  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
-  list.access.and('conversation_id = $ and seq >= $', id, Math.min(afterSeq + 1, first?.seq ?? last_seq));
-  list.filters.and('(note_seq = 0 and seq > $ or note_seq > $)', afterSeq, afterNoteSeq);
-  return readPage(tenant, list, limit, after);
-}
-
-/**
- * Returns the numbers of the replies on a page, and of one more. Replies are numbered 1, 2, 3 …, so a page of them is
- * read by number, regardless of the notes in between.
- */
-function repliesOfPage({ afterSeq, newestFirst, limit, after }: MessagePaging, lastSeq: number): number[] {
-  const first = newestFirst ? Number(after?.[0] ?? lastSeq + 1) - 1 : Number(after?.[0] ?? afterSeq) + 1;
-  const step = newestFirst ? -1 : 1;
-  const numbers = Array.from({ length: limit + 1 }, (_, index) => first + step * index);
-  return numbers.filter(number => number > afterSeq && number <= lastSeq);
+  return first?.created_at;
 }
 
 /** A change by the author. A redacted message keeps its position and loses its text. */
@@ -318,13 +257,15 @@ export const changeMessage = (
     const redact = change === 'redact';
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
     const rows = await tx.query<MessageRow>(
-      `update messages set body = $4, format = $5, redacted = $6, edited_at = $7
+      `update messages set body = $4, format = $5, redacted = $6, edited_at = $7,
+         mentions = case when $6 then '{}' else mentions end
        where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
       [tenant.tenantId, conversationId, messageId, body, format, redact, now],
     );
     await indexMessages(tx, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
     await applyEdit(writing, conversation, message, body);
     await writeEvents(tx, [messageEvent(writing, redact ? 'message.redacted' : 'message.updated', message)]);
+    if (redact && message.mentions.length > 0) await forgetMentions(writing, conversationId);
     return rows[0] as MessageRow;
   });
 
@@ -370,6 +311,15 @@ async function applyEdit(
     ],
   );
 }
+
+/** Sets the members that the notes of a conversation mention, after one of them lost its mentions. */
+const forgetMentions = ({ tx, tenantId }: Writing, conversationId: string): Promise<unknown> =>
+  tx.query(
+    `update conversations set mentioned = array(
+       select distinct unnest(mentions) from messages where tenant_id = $1 and conversation_id = $2 and note_seq > 0)
+     where tenant_id = $1 and id = $2`,
+    [tenantId, conversationId],
+  );
 
 /** Moves a side's read horizon forward, never back, and never beyond the last message. */
 export const markRead = (

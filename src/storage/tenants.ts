@@ -1,5 +1,7 @@
+import type { CustomField } from '../domain/custom-fields.ts';
 import { newUuid } from '../domain/ids.ts';
 import { notFound } from '../domain/problem.ts';
+import type { ReplyPlan } from '../domain/reply-targets.ts';
 import type { TenantSettings } from '../domain/tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
@@ -24,8 +26,14 @@ const SETTINGS = [
   'ip_mode',
   'identity_attributes_allowed',
   'auto_resolve_days',
+  'office_hours',
+  'reply_targets',
+  'custom_fields',
   'appearance',
 ] as const satisfies readonly (keyof TenantSettings)[];
+
+/** Settings that are stored as JSON. */
+const JSON_SETTINGS: readonly string[] = ['office_hours', 'reply_targets', 'custom_fields', 'appearance'];
 
 const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at, is_demo`;
 
@@ -62,6 +70,22 @@ export async function lockTenant(tx: Transaction, id: string): Promise<void> {
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];
 
+/** Returns the settings from which the time of a reply follows. */
+export async function readReplyPlan(tx: Transaction, id: string): Promise<ReplyPlan> {
+  const [row] = await tx.query<ReplyPlan>('select timezone, office_hours, reply_targets from tenants where id = $1', [
+    id,
+  ]);
+  return row ?? { timezone: 'UTC', office_hours: [], reply_targets: {} };
+}
+
+/** Returns the definitions of a tenant's custom fields. */
+export async function readCustomFields(tx: Pick<Transaction, 'query'>, id: string): Promise<CustomField[]> {
+  const [row] = await tx.query<{ custom_fields: CustomField[] }>('select custom_fields from tenants where id = $1', [
+    id,
+  ]);
+  return row?.custom_fields ?? [];
+}
+
 /** Changes settings of a tenant under a row lock. `change` receives the current ones, and throws to prevent the change. */
 export const updateTenant = (
   tenant: TenantStorage,
@@ -76,7 +100,7 @@ export const updateTenant = (
     const set = SETTINGS.map((name, index) => `${name} = $${index + 2}`).join(', ');
     const rows = await tx.query<TenantRow>(`update tenants set ${set} where id = $1 returning ${COLUMNS}`, [
       tenant.tenantId,
-      ...SETTINGS.map(name => (name === 'appearance' ? JSON.stringify(after[name]) : after[name])),
+      ...SETTINGS.map(name => (JSON_SETTINGS.includes(name) ? JSON.stringify(after[name]) : after[name])),
     ]);
     return rows[0] as TenantRow;
   });

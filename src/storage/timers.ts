@@ -26,6 +26,7 @@ const NOTHING: Recorded = {
   priority: '',
   tags: [],
   subject: '',
+  custom: {},
   merged_into_id: null,
 };
 

@@ -102,6 +102,7 @@ const WALKS: Record<string, () => Promise<Walk[]> | Walk[]> = {
     ];
   },
   listMacros: () => [{ path: '/v1/macros', request: team(), sortedBy: row => row.created_at }],
+  listViews: () => [{ path: '/v1/views', request: member(), sortedBy: row => row.created_at }],
   listQuestions: () => {
     const list = { request: team(), sortedBy: (row: Row) => row.created_at, descending: true };
     return [
@@ -219,6 +220,8 @@ async function makeConversations(): Promise<void> {
   for (const _ of places) await api.request('POST', `/v1/webhooks/${webhookId}/test`, team());
   await setTimes('webhooks', ['created_at']);
   await setTimes('deliveries', ['at']);
+  for (const place of places) await post('/v1/views', { name: `View ${place}` }, member());
+  await setTimes('views', ['created_at']);
   await setTimes('conversations', ['created_at', 'last_activity_at', 'updated_at', 'team_updated_at']);
 }
 

@@ -29,6 +29,7 @@ const BODIES: Record<string, unknown> = {
   createMessage: { body: 'Taken over' },
   mergeConversation: { into: 'conversation_01h455vb4pex5vsknk084sn02q' },
   patchMacro: { name: 'Taken over' },
+  patchView: { name: 'Taken over' },
   patchMessage: { body: 'Taken over' },
   markConversationRead: { seq: 1 },
   patchApiKey: { name: 'Taken over' },
@@ -65,6 +66,7 @@ interface Objects {
   macros: string;
   webhooks: string;
   delivery: string;
+  views: string;
   message: string;
 }
 
@@ -120,6 +122,7 @@ const missing = (): Objects => ({
   macros: made('macro'),
   webhooks: made('webhook'),
   delivery: made('delivery'),
+  views: made('view'),
   message: made('message'),
 });
 
@@ -147,6 +150,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
   const webhook = await api.request('POST', '/v1/webhooks', { as: key, body: fields });
   const delivery = await api.request('POST', `/v1/webhooks/${webhook.body.id}/test`, { as: key });
   await api.database.query("update deliveries set status = 'delivered' where tenant_id = $1", [tenant.uuid]);
+  const view = await api.request('POST', '/v1/views', { headers: person.headers, body: { name: 'Mine' } });
   const quarantined = v7();
   await api.database.query(
     `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
@@ -177,6 +181,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     macros: macro.body.id,
     webhooks: webhook.body.id,
     delivery: delivery.body.id,
+    views: view.body.id,
     message: written.body.id,
   };
 }
@@ -235,6 +240,7 @@ test('the matrix contains every kind of object of the API', () => {
       'sessions',
       'macros',
       'webhooks',
+      'views',
     ]),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);

@@ -2,16 +2,13 @@ import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import { CONVERSATION_SORTS } from '../../src/domain/conversation-filters.ts';
 import type { ConversationStatus } from '../../src/domain/conversations.ts';
 import type { Page } from '../../src/domain/pages.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../../src/domain/search-words.ts';
 import { type AnswerFilter, type AnswerRow, deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import { updateConversation } from '../../src/storage/conversation-changes.ts';
-import {
-  CONVERSATION_SORTS,
-  type ConversationFilter,
-  listConversations,
-} from '../../src/storage/conversation-lists.ts';
+import { type ConversationFilter, listConversations } from '../../src/storage/conversation-lists.ts';
 import type { ConversationRow } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
 import { deleteConversation, findConversation } from '../../src/storage/conversations.ts';

@@ -250,12 +250,12 @@ export interface Conversation {
   identity_verified: boolean;
   subject: string;
   status: ConversationStatus;
-  /** Team only, like the next five. Servers before 0.3 send none. */
+  /** Team only, like the next five. Absent with servers before 0.3. */
   snoozed_until?: string | null;
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
   assignee_id?: string | null;
   tags?: string[];
-  /** Values of custom fields by key. Servers before 0.3 send none, like the next. */
+  /** Values of custom fields by key. Absent with servers before 0.3, like the next. */
   custom?: Record<string, string | number | boolean>;
   /** Time by which the waiting user should have a reply. */
   reply_due_at?: string | null;
@@ -268,7 +268,7 @@ export interface Conversation {
   first_reply_at: string | null;
   resolved_at: string | null;
   previous_id: string | null;
-  /** Servers before 0.3 send none. */
+  /** Absent with servers before 0.3. */
   merged_into_id?: string | null;
   created_at: string;
   updated_at: string;
@@ -302,9 +302,9 @@ export interface Message {
   body: string;
   format: 'text' | 'markdown';
   client_message_id: string | null;
-  /** Members that a note mentions. Servers before 0.3 send none. */
+  /** Members that a note mentions. Absent with servers before 0.3. */
   mentions?: string[];
-  /** Only in events, which only the team sees. Servers before 0.2 send none. */
+  /** Only in events, which only the team sees. Absent with servers before 0.2. */
   event?: MessageEvent | null;
   created_at: string;
   edited_at: string | null;

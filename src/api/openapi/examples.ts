@@ -1,4 +1,5 @@
 import { type IdPrefix, toTypeId } from '../../domain/ids.ts';
+import { inboxExamples } from './inbox-examples.ts';
 import { APPEARANCE, teamExamples } from './team-examples.ts';
 
 /** Returns the identifier of an example. */
@@ -246,77 +247,11 @@ function answerExamples(): Record<string, unknown> {
   };
 }
 
-/** Changes of conversations, and macros. */
-function inboxExamples(conversation: Record<string, unknown>): Record<string, unknown> {
-  const macro = {
-    name: 'Where the export is',
-    shortcut: 'export',
-    body: 'You find it under Reports. Your plan: {{identity.attributes.plan|see Billing}}.',
-    kind: 'reply',
-    changes: { add_tags: ['export'] },
-  };
-  return {
-    ConversationInput: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
-    ConversationPatch: { status: 'resolved', add_tags: ['billing'], was: { status: 'open' } },
-    ConversationSeen: { status: 'open' },
-    BulkUpdate: { ids: [idOf('conversation')], change: { status: 'resolved', add_tags: ['billing'] } },
-    BulkResults: { results: [{ id: idOf('conversation'), status: 'changed' }] },
-    ConversationMerge: { into: idOf('conversation') },
-    MacroInput: macro,
-    MacroPatch: { shortcut: 'export' },
-    Macro: { id: idOf('macro'), ...macro, created_at: AT, updated_at: AT },
-    AppliedMacro: { conversation, message: null },
-  };
-}
-
-/** Conversations, their messages, and users. */
+/** Users. */
 function userExamples(): Record<string, unknown> {
-  const conversation = {
-    id: idOf('conversation'),
-    identity: 'user|42',
-    identity_verified: true,
-    subject: 'Invoice',
-    status: 'open',
-    snoozed_until: null,
-    priority: 'none',
-    assignee_id: null,
-    tags: [],
-    source: { type: 'user' },
-    last_message: { seq: 1, preview: 'Where do I find my invoice?', author_type: 'user', at: AT },
-    message_count: 1,
-    unread_count: 1,
-    waiting_since: AT,
-    first_reply_at: null,
-    resolved_at: null,
-    previous_id: null,
-    merged_into_id: null,
-    created_at: AT,
-    updated_at: AT,
-    last_activity_at: AT,
-  };
   const attributes = { plan: 'pro', seats: 5 };
   const device = { locale: 'en', platform: 'ios', app_version: '4.2.0' };
   return {
-    ...inboxExamples(conversation),
-    Conversation: conversation,
-    UnreadCount: { count: 3, more: false },
-    MessageInput: { body: 'Under Settings, Billing.', client_message_id: 'm-2' },
-    MessagePatch: { body: 'Under Settings → Billing.' },
-    Message: {
-      id: idOf('message'),
-      conversation_id: idOf('conversation'),
-      seq: 2,
-      author: { type: 'member', id: idOf('member'), name: 'Ada' },
-      kind: 'reply',
-      body: 'Under Settings, Billing.',
-      format: 'text',
-      client_message_id: 'm-2',
-      event: null,
-      created_at: LATER,
-      edited_at: null,
-      redacted: false,
-    },
-    ReadHorizon: { seq: 2 },
     IdentityInput: { attributes, ...device },
     IdentityPatch: { attributes: { plan: 'free', seats: null } },
     IdentityBatch: { identities: [{ identity: 'user|42', attributes, locale: 'en' }] },
@@ -376,6 +311,7 @@ export const examples = (): Record<string, unknown> => ({
   ...questionExamples(),
   ...answerExamples(),
   ...userExamples(),
+  ...inboxExamples(idOf, AT, LATER),
   ...decisionExamples(),
   ...teamExamples(idOf, AT),
 });

@@ -22,7 +22,7 @@ export const updateConversations = operation({
   response: BulkResults,
   async handle({ caller, body: { ids, change }, receivedAt }, { storage }) {
     checkSnooze(change.snoozed_until, receivedAt, '/change/snoozed_until');
-    const actor = { author: authorOf(caller), assigneePointer: '/change/assignee_id' };
+    const actor = { author: authorOf(caller), pointer: '/change' };
     const outcomes = await changeConversations(storage.forTenant(caller.tenantId), ids, actor, change);
     const results = outcomes.map(({ id, ...outcome }) => ({ id: toTypeId('conversation', id), ...outcome }));
     return reply({ body: { results }, unchanged: !results.some(({ status }) => status === 'changed') });

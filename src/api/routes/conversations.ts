@@ -1,46 +1,50 @@
 import { z } from 'zod';
 import { ConversationPatch, checkSnooze } from '../../domain/conversation-changes.ts';
+import { Assignee, ConversationSort, conversationFilters } from '../../domain/conversation-filters.ts';
 import { presentConversation } from '../../domain/conversation-replies.ts';
 import {
   Conversation,
   ConversationPage,
-  ConversationPriority,
-  ConversationStatus,
   describeTransitions,
   NewConversation,
   type Side,
 } from '../../domain/conversations.ts';
-import { documentedAs, int32 } from '../../domain/documented.ts';
-import { toTypeId, typeId } from '../../domain/ids.ts';
+import { toTypeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
-import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
+import { Timestamp } from '../../domain/text.ts';
+import { countSchema, MAX_COUNTED } from '../../domain/views.ts';
 import { updateConversation } from '../../storage/conversation-changes.ts';
-import {
-  CONVERSATION_SORTS,
-  countUnread,
-  listConversations as listConversationRows,
-  MAX_COUNTED,
-} from '../../storage/conversation-lists.ts';
+import { countUnread, listConversations as listConversationRows } from '../../storage/conversation-lists.ts';
 import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts';
 import { insertConversation } from '../../storage/conversation-starts.ts';
 import { type ConversationTombstone, listWithTombstones } from '../../storage/conversation-tombstones.ts';
 import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
+import type { Participant } from '../caller.ts';
 import { actorOf, authorOf } from '../credentials/author.ts';
 import { type OperationReply, operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
-import { ConversationPath, conversationReply, conversationTag, ownerOf, sideOfCaller } from './views/conversations.ts';
+import {
+  ConversationPath,
+  conversationReply,
+  conversationTag,
+  mentionedFilter,
+  ownerOf,
+  sideOfCaller,
+} from './views/conversations.ts';
 
-const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
-
-const Assignee = z
-  .union([z.literal('none'), typeId('member')], {
-    error: `Must be "none" or an identifier such as ${toTypeId('member', '01936d5e-8f00-7000-8000-000000000001')}.`,
-  })
-  .meta({
-    description: 'Member id, or `none` for unassigned conversations',
-    override: documentedAs({ type: 'string', maxLength: 40 }),
-  });
+const TEAM_FILTERS = [
+  'identity',
+  'verified',
+  'assignee',
+  'tag',
+  'priority',
+  'source',
+  'overdue',
+  'mentioned',
+  'q',
+  'sort',
+] as const;
 
 export const listConversations = operation({
   id: 'listConversations',
@@ -54,33 +58,22 @@ export const listConversations = operation({
   right: 'conversations:read',
   query: z.object({
     ...pageQuery,
-    status: ConversationStatus.optional().meta({ description: 'Status of the conversation' }),
-    unread: queryBoolean.optional().meta({ description: 'For the side of the caller (user or team)' }),
+    ...conversationFilters(queryBoolean),
     updated_since: Timestamp.optional().meta({ description: CHANGED_SINCE }),
     deleted: queryBoolean.optional().meta({
       description: 'Whether the reply also lists deleted conversations, in `deleted`; only with `updated_since`',
     }),
-    identity: Identity.optional(),
-    verified: queryBoolean.optional().meta({
+    sort: ConversationSort.optional().meta({
       description:
-        '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
-    }),
-    assignee: Assignee.optional(),
-    tag: Tag.optional().meta({ description: 'Conversations with this tag' }),
-    priority: ConversationPriority.optional().meta({ description: 'Priority of the conversation' }),
-    source: z.enum(['user', 'api', 'member']).optional().meta({ description: 'Who started the conversation' }),
-    q: SearchWords.optional().meta({
-      description: `Search in the subject and in single messages and notes: ${SEARCHED}`,
-    }),
-    sort: z.enum(CONVERSATION_SORTS).optional().meta({
-      description: 'Order of the list; `-` is descending. Default: `-last_activity_at`',
+        'Order of the list; `-` is descending. Default: `-last_activity_at`. With `reply_due_at`, the list contains only conversations whose user waits for a reply with a target',
     }),
   }),
   status: 200,
   response: ConversationPage,
   async handle({ caller, query, after, page }, { storage, incrementalReads }) {
-    const { updated_since, deleted, limit, ...filter } = query;
-    if (caller.kind === 'access-token') refuseTeamFilters(filter);
+    const { updated_since, deleted, limit, ...sent } = query;
+    if (caller.kind === 'access-token') refuseTeamFilters(sent);
+    const filter = { ...sent, mentioned: mentionedBy(caller, sent.mentioned) };
     const side = sideOfCaller(caller);
     const updated = await incrementalReads.open(updated_since);
     const tenant = storage.forTenant(caller.tenantId);
@@ -97,6 +90,20 @@ export const listConversations = operation({
     return withUpdatedUntil(page(rows, presentConversation(side)), updated);
   },
 });
+
+function mentionedBy(caller: Participant, isMentioned: boolean | undefined) {
+  if (isMentioned === undefined) return undefined;
+  if (caller.kind === 'session') return mentionedFilter(caller.memberId, isMentioned);
+  throw new Problem('unknown-parameter', 'The query has a parameter that is only available to members.', {
+    errors: [
+      {
+        parameter: 'mentioned',
+        code: 'unknown-parameter',
+        detail: 'Only available with a session. Remove it.',
+      },
+    ],
+  });
+}
 
 const DELETED_ALONE = new Problem('validation-failed', 'The query does not match the schema.', {
   errors: [{ parameter: 'updated_since', code: 'required', detail: 'Required with "deleted": an RFC 3339 time.' }],
@@ -283,12 +290,7 @@ export const countUnreadConversations = operation({
     assignee: Assignee.optional().meta({ description: 'Team only: count the conversations of this member' }),
   }),
   status: 200,
-  response: z
-    .object({
-      count: int32().meta({ description: `At most ${MAX_COUNTED}` }),
-      more: z.boolean().meta({ description: `Whether there are more than ${MAX_COUNTED}` }),
-    })
-    .meta({ id: 'UnreadCount' }),
+  response: countSchema('UnreadCount', `Whether there are more than ${MAX_COUNTED}`),
   etag: true,
   async handle({ caller, query }, { storage }) {
     if (caller.kind === 'access-token') refuseTeamFilters(query);

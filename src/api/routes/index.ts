@@ -20,6 +20,7 @@ import { resultRoutes } from './results.ts';
 import { sessionRoutes } from './sessions.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
+import { viewRoutes } from './views.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Every operation of the API. The most frequent ones come first, since the router tries them in order. */
@@ -27,6 +28,7 @@ export const OPERATIONS: Operation[] = [
   ...cardRoutes,
   ...answerRoutes,
   ...tokenRoutes,
+  ...viewRoutes,
   ...conversationRoutes,
   ...messageRoutes,
   ...conversationChangeRoutes,
@@ -56,6 +58,7 @@ export const TAGS: Record<string, string> = {
   Conversations: 'Messages between users and the team.',
   Macros: 'Saved replies and changes of conversations.',
   'Assignment rules': 'Who gets conversations without an assignee.',
+  Views: 'Saved filters of the inbox, and their counts.',
   Questions: 'Creating and publishing questions, and their results.',
   Identities: "The users, with attributes from the tenant's own systems.",
   Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',

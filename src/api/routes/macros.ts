@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { recall } from '../../domain/recall.ts';
 import { changeConversations } from '../../storage/conversation-changes.ts';
-import type { Author, ConversationRow, MessageRow } from '../../storage/conversation-rows.ts';
+import type { Author, ConversationRow } from '../../storage/conversation-rows.ts';
 import { findConversation } from '../../storage/conversations.ts';
 import { findAttributes } from '../../storage/identities.ts';
 import {
@@ -151,19 +151,24 @@ export const applyMacro = operation({
   status: 200,
   response: AppliedMacro,
   problems: ['invalid-transition'],
-  async handle({ caller, params, receivedAt }, { storage }) {
+  async handle({ caller, params, receivedAt }, { storage, metrics }) {
     const author = authorOf(caller);
     return storage.inTransaction(async transaction => {
       const tenant = transaction.forTenant(caller.tenantId);
       const macro = await findMacro(tenant, params.macro_id);
       const before = await findConversation(tenant, params.id, undefined);
-      const message = await writeText(tenant, before, macro, author);
+      const added = await writeText(tenant, before, macro, author);
       await makeChanges(tenant, before.id, macro, { author, now: receivedAt });
       const conversation = await findConversation(tenant, params.id, undefined);
-      return {
-        conversation: presentConversation('team')(conversation),
-        message: message && presentMessage('team')(message),
-      };
+      return reply({
+        body: {
+          conversation: presentConversation('team')(conversation),
+          message: added && presentMessage('team')(added.message),
+        },
+        announce: () => {
+          if (added && added.firstReplySeconds !== null) metrics.firstReply.observe(added.firstReplySeconds);
+        },
+      });
     });
   },
 });
@@ -173,11 +178,11 @@ async function writeText(
   { id, identity, identity_verified: verified }: ConversationRow,
   { body, kind }: MacroRow,
   author: Author,
-): Promise<MessageRow | null> {
+): Promise<Added | null> {
   if (body === null) return null;
   const attributes = verified ? await findAttributes(tenant, { identity, verified }) : {};
   const content = { body: recall(body, attributes), format: 'text', kind } as const;
-  return ((await insertMessage(tenant, id, undefined, author, content)) as Added).message;
+  return (await insertMessage(tenant, id, undefined, author, content)) as Added;
 }
 
 async function makeChanges(
@@ -187,7 +192,7 @@ async function makeChanges(
   { author, now }: { author: Author; now: Date },
 ): Promise<void> {
   const reason = { type: 'macro', id: toTypeId('macro', macro.id) } as const;
-  const actor = { author, reason, assigneePointer: '/changes/assignee_id' };
+  const actor = { author, reason, pointer: '/changes' };
   const [outcome] = await changeConversations(tenant, [id], actor, changeOf(macro.changes, now));
   if (outcome?.status === 'conflict')
     throw new Problem('invalid-transition', `The macro does not fit the conversation: ${outcome.code}.`);

@@ -7,7 +7,8 @@ import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import type { MessageRow } from '../../storage/conversation-rows.ts';
-import { changeMessage, insertMessage, listMessages as listMessageRows, markRead } from '../../storage/messages.ts';
+import { listMessages as listMessageRows } from '../../storage/message-lists.ts';
+import { changeMessage, insertMessage, markRead } from '../../storage/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
@@ -85,24 +86,27 @@ export const createMessage = operation({
   response: Message,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   problems: ['message-conflict', 'conversation-moved', 'conversation-deleted'],
-  async handle({ caller, params, body }, { storage }) {
+  async handle({ caller, params, body }, { storage, metrics }) {
     if (caller.kind === 'access-token') refuseTeamFields(body);
     const tenant = storage.forTenant(caller.tenantId);
     const added = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
     if ('missed' in added) throw conversationMoved(added.missed);
-    const { message, created } = added;
+    const { message, created, firstReplySeconds } = added;
     const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;
     return reply({
       status: created ? 201 : 200,
       headers: { Location: path },
       body: presentMessage(sideOfCaller(caller))(message),
+      announce: () => {
+        if (firstReplySeconds !== null) metrics.firstReply.observe(firstReplySeconds);
+      },
     });
   },
 });
 
-function refuseTeamFields({ kind, after, force }: NewMessage): void {
+function refuseTeamFields({ kind, after, force, mentions }: NewMessage): void {
   if (kind === 'note') throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
-  for (const [field, value] of Object.entries({ after, force }))
+  for (const [field, value] of Object.entries({ after, force, mentions }))
     if (value !== undefined)
       throw fieldFault(`/${field}`, 'not-allowed', 'Must be omitted with an access token: only for the team.');
 }

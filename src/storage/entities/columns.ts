@@ -8,6 +8,7 @@ export const text = () => p.text();
 export const identity = () => text().collation('C');
 export const int = () => p.integer();
 export const textArray = () => p.array<string>().columnType('text[]');
+export const uuidArray = () => p.array<string>().columnType('uuid[]');
 export const json = <T>() => p.json<T>();
 
 /** A partial or full-text index that is defined only in a migration; the entity refers to its name. */

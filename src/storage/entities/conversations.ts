@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, indexFromMigration, int, moment, text, textArray, uuid } from './columns.ts';
+import { identity, indexFromMigration, int, json, moment, text, textArray, uuid, uuidArray } from './columns.ts';
 
 export const ConversationEntity = defineEntity({
   name: 'Conversation',
@@ -38,10 +38,12 @@ export const ConversationEntity = defineEntity({
     rules_checked: int().default(0),
     assignment_rule: uuid().nullable(),
     assignment_waits: p.boolean().default(false),
+    mentioned: uuidArray().defaultRaw(`'{}'`),
+    reply_due_at: moment().nullable(),
+    custom: json<object>().defaultRaw("'{}'"),
   },
   indexes: [
     { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
-    { name: 'conversations_of_status', properties: ['tenant_id', 'status', 'last_activity_at', 'id'] },
     {
       name: 'conversations_of_identity',
       properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
@@ -60,6 +62,10 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_to_assign'),
     indexFromMigration('conversations_waiting'),
     indexFromMigration('conversations_held'),
+    indexFromMigration('conversations_counted'),
+    indexFromMigration('conversations_open_of_assignee'),
+    indexFromMigration('conversations_mentioned'),
+    indexFromMigration('conversations_due'),
   ],
   uniques: [
     {

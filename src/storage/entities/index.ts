@@ -31,6 +31,7 @@ import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTe
 import { SessionEntity } from './sessions.ts';
 import { DeletedTenantEntity, TenantEntity } from './tenants.ts';
 import { TestAnswerEntity } from './test-answers.ts';
+import { ViewEntity } from './views.ts';
 import { WebhookEntity } from './webhooks.ts';
 
 /** All tables, for MikroORM and for the test that compares them with the migrated schema. */
@@ -43,6 +44,7 @@ export const ENTITIES = [
   SessionEntity,
   MacroEntity,
   AssignmentRulesEntity,
+  ViewEntity,
   MemberEntity,
   InvitationEntity,
   AuditEntryEntity,

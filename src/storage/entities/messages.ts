@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { MessageEvent } from '../../domain/conversation-events.ts';
-import { indexFromMigration, int, json, moment, text, uuid } from './columns.ts';
+import { indexFromMigration, int, json, moment, text, uuid, uuidArray } from './columns.ts';
 
 export const MessageEntity = defineEntity({
   name: 'Message',
@@ -22,6 +22,7 @@ export const MessageEntity = defineEntity({
     redacted: p.boolean(),
     author_name: text().nullable(),
     event: json<MessageEvent>().nullable(),
+    mentions: uuidArray().defaultRaw(`'{}'`),
   },
   indexes: [indexFromMigration('messages_words'), indexFromMigration('messages_notes')],
   uniques: [

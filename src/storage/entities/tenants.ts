@@ -21,6 +21,9 @@ export const TenantEntity = defineEntity({
     first_card_at: moment().nullable(),
     auto_resolve_days: int().nullable(),
     is_demo: p.boolean().default(false),
+    office_hours: json<object[]>().defaultRaw("'[]'"),
+    reply_targets: json<object>().defaultRaw("'{}'"),
+    custom_fields: json<object[]>().defaultRaw("'[]'"),
   },
 });
 

@@ -46,6 +46,11 @@ import { LastValues } from './20261231-last-values.ts';
 import { Schedules } from './20261231-schedules.ts';
 import { SystemEvents } from './20261231-system-events.ts';
 import { Webhooks } from './20270101-webhooks.ts';
+import { CustomFields } from './20270102-custom-fields.ts';
+import { InboxIndexes } from './20270102-inbox-indexes.ts';
+import { Mentions } from './20270102-mentions.ts';
+import { ReplyTargets } from './20270102-reply-targets.ts';
+import { Views } from './20270102-views.ts';
 import { Assignment } from './20270103-assignment.ts';
 import { AssignmentIndexes } from './20270103-assignment-indexes.ts';
 
@@ -98,6 +103,11 @@ export const MIGRATIONS = [
   { name: '20261231-schedules', class: Schedules },
   { name: '20261231-last-values', class: LastValues },
   { name: '20270101-webhooks', class: Webhooks },
+  { name: '20270102-views', class: Views },
+  { name: '20270102-mentions', class: Mentions },
+  { name: '20270102-reply-targets', class: ReplyTargets },
+  { name: '20270102-custom-fields', class: CustomFields },
+  { name: '20270102-inbox-indexes', class: InboxIndexes },
   { name: '20270103-assignment', class: Assignment },
   { name: '20270103-assignment-indexes', class: AssignmentIndexes },
   { name: '20261231-system-events', class: SystemEvents },

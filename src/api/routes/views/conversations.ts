@@ -15,6 +15,10 @@ export const sideOfCaller = (caller: Participant): Side => (isTeam(caller) ? 'te
 export const ownerOf = (caller: Participant): Owner | undefined =>
   isTeam(caller) ? undefined : { identity: caller.identity, verified: caller.verified };
 
+/** Returns the filter for conversations whose notes mention a member, or do not. */
+export const mentionedFilter = (memberId: string, isMentioned: boolean | undefined) =>
+  isMentioned === undefined ? undefined : { memberId, isMentioned };
+
 /**
  * Returns the entity tag of a conversation as one side sees it. Its first part changes only with the fields that a change
  * can set, so that neither messages nor read horizons refuse a change.

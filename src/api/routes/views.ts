@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { DEFAULT_SORT } from '../../domain/conversation-filters.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { NewView, View, ViewCounts, type ViewFilter, ViewPatch } from '../../domain/views.ts';
+import { countConversations } from '../../storage/conversation-counts.ts';
+import type { ConversationFilter } from '../../storage/conversation-lists.ts';
+import {
+  deleteView as deleteViewRow,
+  insertView,
+  listViews as listViewRows,
+  readViews,
+  updateView,
+  type ViewRow,
+} from '../../storage/views.ts';
+import { operation, reply } from '../operation.ts';
+import { mentionedFilter } from './views/conversations.ts';
+
+const shared = { tag: 'Views', credentials: ['session'] as 'session'[] };
+const ViewPath = z.object({ id: typeId('view') });
+
+const presentFilter = ({ assignee, ...filter }: ViewFilter) => ({
+  ...filter,
+  ...(assignee ? { assignee: assignee === 'none' ? assignee : toTypeId('member', assignee) } : {}),
+});
+
+const presentView = ({ id, filter, ...row }: ViewRow) => ({
+  id: toTypeId('view', id),
+  ...row,
+  filter: presentFilter(filter),
+});
+
+export const listViews = operation({
+  ...shared,
+  id: 'listViews',
+  method: 'get',
+  path: '/v1/views',
+  summary: 'List your views and the shared ones, oldest first',
+  right: 'conversations:read',
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(View),
+  async handle({ caller, query, after, page }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    return page(await listViewRows(tenant, caller.memberId, query.limit, after), presentView);
+  },
+});
+
+export const createView = operation({
+  ...shared,
+  id: 'createView',
+  method: 'post',
+  path: '/v1/views',
+  summary: 'Save a view of the inbox',
+  description: 'A view is a filter and an order of the list of conversations, with a name.',
+  right: 'conversations:write',
+  audit: 'view.created',
+  body: NewView,
+  status: 201,
+  response: View,
+  problems: ['limit-reached'],
+  async handle({ caller, body, receivedAt }, { storage }) {
+    const { name, filter = {}, sort = DEFAULT_SORT, shared = false } = body;
+    const tenant = storage.forTenant(caller.tenantId);
+    return presentView(await insertView(tenant, caller.memberId, { name, filter, sort, shared }, receivedAt));
+  },
+});
+
+export const patchView = operation({
+  ...shared,
+  id: 'patchView',
+  method: 'patch',
+  path: '/v1/views/{id}',
+  summary: 'Update a view',
+  description:
+    '`filter` replaces the whole filter. All members can change shared views. A view that is no longer shared belongs to the member who changed it.',
+  right: 'conversations:write',
+  audit: 'view.updated',
+  params: ViewPath,
+  body: ViewPatch,
+  status: 200,
+  response: View,
+  async handle({ caller, params, body, receivedAt }, { storage }) {
+    const change = (before: ViewRow) => ({ ...before, ...body });
+    const tenant = storage.forTenant(caller.tenantId);
+    return presentView(await updateView(tenant, caller.memberId, params.id, change, receivedAt));
+  },
+});
+
+export const deleteView = operation({
+  ...shared,
+  id: 'deleteView',
+  method: 'delete',
+  path: '/v1/views/{id}',
+  summary: 'Delete a view',
+  right: 'conversations:write',
+  audit: 'view.deleted',
+  params: ViewPath,
+  status: 204,
+  async handle({ caller, params }, { storage }) {
+    const row = await deleteViewRow(storage.forTenant(caller.tenantId), caller.memberId, params.id);
+    return reply({ status: 204, body: presentView(row) });
+  },
+});
+
+/** Returns the filters of all views with a count, by the name of the count. */
+function countedFilters(memberId: string, saved: readonly ViewRow[]): Map<string, ConversationFilter> {
+  const open = { side: 'team', status: 'open' } as const;
+  const fixed: Record<string, ConversationFilter> = {
+    mine: { ...open, assignee: memberId },
+    unassigned: { ...open, assignee: 'none' },
+    all: open,
+    mentions: { ...open, mentioned: { memberId, isMentioned: true } },
+  };
+  const counted = saved.filter(({ filter }) => filter.q === undefined);
+  return new Map([
+    ...Object.entries(fixed),
+    ...counted.map(({ id, filter: { mentioned, ...filter } }): [string, ConversationFilter] => [
+      toTypeId('view', id),
+      { side: 'team', ...filter, mentioned: mentionedFilter(memberId, mentioned) },
+    ]),
+  ]);
+}
+
+export const countConversationsOfViews = operation({
+  ...shared,
+  id: 'countConversationsOfViews',
+  method: 'get',
+  path: '/v1/conversations/counts',
+  summary: 'Count the conversations of each view',
+  description:
+    'The counts of your views, the shared ones, and four that every inbox has. A count ends at 1,000, or after looking at the 5,000 conversations with the latest activity. With `If-None-Match`, unchanged counts return 304.',
+  right: 'conversations:read',
+  status: 200,
+  response: ViewCounts,
+  etag: true,
+  async handle({ caller }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const saved = await readViews(tenant, caller.memberId);
+    return { views: await countConversations(tenant, countedFilters(caller.memberId, saved)) };
+  },
+});
+
+/** Every operation on views. The counts come before a conversation's path. */
+export const viewRoutes = [countConversationsOfViews, listViews, createView, patchView, deleteView];

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { ConversationPriority, ConversationStatus } from './conversations.ts';
+import { documentedAs } from './documented.ts';
+import { toTypeId, typeId } from './ids.ts';
+import { Identity, SEARCHED, SearchWords, Tag } from './text.ts';
+
+/** Sort orders of conversations by wire name. A minus means descending. */
+export const CONVERSATION_SORTS = [
+  '-last_activity_at',
+  'last_activity_at',
+  '-created_at',
+  'created_at',
+  'reply_due_at',
+] as const;
+export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
+export const ConversationSort = z.enum(CONVERSATION_SORTS);
+
+export const DEFAULT_SORT = '-last_activity_at' satisfies ConversationSort;
+
+export const ConversationSource = z.enum(['user', 'api', 'member']);
+
+export const Assignee = z
+  .union([z.literal('none'), typeId('member')], {
+    error: `Must be "none" or an identifier such as ${toTypeId('member', '01936d5e-8f00-7000-8000-000000000001')}.`,
+  })
+  .meta({
+    description: 'Member id, or `none` for unassigned conversations',
+    override: documentedAs({ type: 'string', maxLength: 40 }),
+  });
+
+/**
+ * Returns the filters of the list of conversations. The same schemas check its query and the filter of a saved view;
+ * only booleans differ, which are texts in a query.
+ */
+export const conversationFilters = <Flag extends z.ZodType<boolean, unknown>>(flag: Flag) => ({
+  status: ConversationStatus.optional().meta({ description: 'Status of the conversation' }),
+  unread: flag.optional().meta({ description: 'For the side of the caller (user or team)' }),
+  identity: Identity.optional(),
+  verified: flag.optional().meta({
+    description: '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
+  }),
+  assignee: Assignee.optional(),
+  tag: Tag.optional().meta({ description: 'Conversations with this tag' }),
+  priority: ConversationPriority.optional().meta({ description: 'Priority of the conversation' }),
+  source: ConversationSource.optional().meta({ description: 'Who started the conversation' }),
+  overdue: flag.optional().meta({
+    description: "Whether the reply is overdue by the tenant's `reply_targets` (`reply_due_at`)",
+  }),
+  mentioned: flag.optional().meta({ description: 'Whether a note mentions you; only with a session' }),
+  q: SearchWords.optional().meta({
+    description: `Search in the subject and in single messages and notes: ${SEARCHED}`,
+  }),
+});

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { ConversationSort, conversationFilters } from './conversation-filters.ts';
+import { int32 } from './documented.ts';
+import { typeIdOut } from './ids.ts';
+import { TimestampOut, text } from './text.ts';
+
+/** Maximum number of views that a member can see when creating one: their own, and those shared with the team. */
+export const MAX_VIEWS = 50;
+
+/** Maximum number of conversations of a view that are counted, so that a count costs the same in every inbox. */
+export const MAX_COUNTED = 1000;
+
+/** Maximum number of the most recent conversations that a count looks at. */
+export const MAX_LOOKED_AT = 5000;
+
+const ViewFilter = z.strictObject(conversationFilters(z.boolean())).meta({
+  id: 'ViewFilter',
+  description: 'Parameters of the list of conversations, by name. Members by id',
+});
+
+/** The filter of a view as it is stored, with members by their UUIDs. */
+export type ViewFilter = z.output<typeof ViewFilter>;
+
+const viewFields = {
+  name: text(120, 1, 'Urgent and unassigned'),
+  filter: ViewFilter,
+  sort: ConversationSort.meta({ description: 'Order of the list; default: `-last_activity_at`' }),
+  shared: z.boolean().meta({ description: 'Whether all members see and can change the view; default: false' }),
+};
+
+export const NewView = z
+  .strictObject(viewFields)
+  .partial({ filter: true, sort: true, shared: true })
+  .meta({ id: 'ViewInput' });
+export type NewView = z.output<typeof NewView>;
+
+export const ViewPatch = z.strictObject(viewFields).partial().meta({ id: 'ViewPatch' });
+
+export const View = z
+  .object({
+    id: typeIdOut('view'),
+    name: z.string(),
+    filter: z
+      .object({ ...conversationFilters(z.boolean()), assignee: z.string().optional() })
+      .meta({ id: 'SavedViewFilter' }),
+    sort: ConversationSort,
+    shared: z.boolean(),
+    created_at: TimestampOut,
+    updated_at: TimestampOut,
+  })
+  .meta({ id: 'View' });
+
+/** Returns the schema of a number of conversations that is counted up to a limit. */
+export const countSchema = (id: string, more: string) =>
+  z
+    .object({
+      count: int32().meta({ description: `At most ${MAX_COUNTED}` }),
+      more: z.boolean().meta({ description: more }),
+    })
+    .meta({ id });
+
+const ViewCount = countSchema('ViewCount', 'Whether there may be more, because the count ended early');
+
+export const ViewCounts = z
+  .object({
+    views: z.record(z.string(), ViewCount).meta({
+      description:
+        'By `view_…` for saved views without `q`, and for the open conversations of `mine`, `unassigned`, `all` and `mentions`',
+    }),
+  })
+  .meta({ id: 'ViewCounts' });

@@ -1,0 +1,81 @@
+import type { Page } from '../domain/pages.ts';
+import { type ConversationRow, MESSAGE_COLUMNS, type MessageRow, type Owner } from './conversation-rows.ts';
+import { findConversation } from './conversations.ts';
+import { createList, type Order, readPage } from './lists.ts';
+import type { TenantStorage } from './orm.ts';
+
+/** How to page through the messages of a conversation. */
+export interface MessagePaging {
+  /** Only messages after the reply with this `seq`. */
+  afterSeq: number;
+  /** Only notes and events after this one; undefined for those after the reply `afterSeq`. */
+  afterNoteSeq: number | undefined;
+  /** Newest first instead of oldest first. */
+  newestFirst: boolean;
+  limit: number;
+  /** The position of the last message of the previous page. */
+  after: string[] | null;
+}
+
+const byNumber = (descending: boolean): Order<MessageRow> => ({
+  keys: [
+    ['seq', 'int'],
+    ['note_seq', 'int'],
+  ],
+  descending,
+});
+
+/**
+ * Returns the messages of a conversation in order, from either end. Notes and events, which only the team sees, are in
+ * order of creation.
+ */
+export async function listMessages(
+  tenant: TenantStorage,
+  conversationId: string,
+  owner: Owner | undefined,
+  paging: MessagePaging,
+): Promise<Page<MessageRow>> {
+  const conversation = await findConversation(tenant, conversationId, owner);
+  const { afterSeq, afterNoteSeq, newestFirst, limit, after } = paging;
+  if (afterNoteSeq !== undefined) return listNewMessages(tenant, conversation, { ...paging, afterNoteSeq });
+  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
+  list.access.and('conversation_id = $', conversationId);
+  if (owner) {
+    list.access.and('note_seq = 0 and seq = any($::int[])', repliesOfPage(paging, conversation.last_seq));
+    return readPage(tenant, list, limit, null);
+  }
+  if (newestFirst && afterSeq > 0) list.access.and('seq >= $ and not (seq = $ and note_seq = 0)', afterSeq, afterSeq);
+  return readPage(tenant, list, limit, newestFirst ? after : (after ?? [String(afterSeq), '0']));
+}
+
+/**
+ * Returns the replies after one number and the notes and events after another. Without any, it reads no messages.
+ *
+ * Notes are in the order of their numbers, so all new ones are after the first new one.
+ */
+async function listNewMessages(
+  tenant: TenantStorage,
+  { id, last_seq, last_note_seq }: ConversationRow,
+  { afterSeq, afterNoteSeq, newestFirst, limit, after }: MessagePaging & { afterNoteSeq: number },
+): Promise<Page<MessageRow>> {
+  if (last_seq <= afterSeq && last_note_seq <= afterNoteSeq) return { rows: [], next: null };
+  const [first] = await tenant.query<{ seq: number }>(
+    `select seq from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $3 order by note_seq limit 1`,
+    [tenant.tenantId, id, afterNoteSeq],
+  );
+  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
+  list.access.and('conversation_id = $ and seq >= $', id, Math.min(afterSeq + 1, first?.seq ?? last_seq));
+  list.filters.and('(note_seq = 0 and seq > $ or note_seq > $)', afterSeq, afterNoteSeq);
+  return readPage(tenant, list, limit, after);
+}
+
+/**
+ * Returns the numbers of the replies on a page, and of one more. Replies are numbered 1, 2, 3 …, so a page of them is
+ * read by number, regardless of the notes in between.
+ */
+function repliesOfPage({ afterSeq, newestFirst, limit, after }: MessagePaging, lastSeq: number): number[] {
+  const first = newestFirst ? Number(after?.[0] ?? lastSeq + 1) - 1 : Number(after?.[0] ?? afterSeq) + 1;
+  const step = newestFirst ? -1 : 1;
+  const numbers = Array.from({ length: limit + 1 }, (_, index) => first + step * index);
+  return numbers.filter(number => number > afterSeq && number <= lastSeq);
+}
