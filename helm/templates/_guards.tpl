@@ -49,7 +49,7 @@
 {{- $pool := int (default 10 (get (default (dict) .Values.config.settings) "DATABASE_POOL")) }}
 {{- $inPostgres := eq .Values.queue.backend "postgres" }}
 {{- $ofApi := add $pool 1 (ternary 8 0 $inPostgres) }}
-{{- $ofWorker := add (div (add1 $pool) 2) 1 (ternary 15 0 $inPostgres) }}
+{{- $ofWorker := add (div (add1 $pool) 2) 2 (ternary 15 0 $inPostgres) }}
 {{- $apis := include "parley.mostPods" .Values.api | trim | int }}
 {{- $workers := include "parley.mostPods" .Values.worker | trim | int }}
 {{- $needed := add (mul $apis $ofApi) (mul $workers $ofWorker) 10 }}

@@ -85,7 +85,8 @@ export async function runRole(
       steps.push({ name: 'the API', run: failing(() => api?.close()) });
     }
     if (role !== 'serve') {
-      worker = openWorker(database.url, config, log, metrics, tracing);
+      const { url: databaseUrl, secretKeys } = database;
+      worker = openWorker({ databaseUrl, secretKeys, config, log, metrics, spans: tracing });
       steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
     }
     (api ?? worker)?.list(role); // `start` is one process

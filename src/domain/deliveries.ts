@@ -124,7 +124,7 @@ export function hrefOf(baseUrl: string, { type, id, verified, conversation_id }:
 /** An event with, perhaps, its object. */
 interface ShownEvent {
   object: ShownObject;
-  data: Record<string, unknown>;
+  data: object & { object?: unknown };
 }
 
 /** Returns the body of a request: the event with its object if there is one that fits, else with the object's address. */

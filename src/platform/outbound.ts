@@ -50,6 +50,12 @@ export type Resolve = (name: string) => Promise<string[]>;
 
 export type OutboundSettings = Pick<Config, 'OUTBOUND_ALLOW' | 'OUTBOUND_HTTP' | 'OUTBOUND_PROXY'>;
 
+export interface OutboundOptions {
+  resolve?: Resolve;
+  /** Time limit for a request. */
+  totalMs?: number;
+}
+
 /**
  * Creates the client for URLs that tenants choose, so that these cannot reach private services.
  *
@@ -57,7 +63,10 @@ export type OutboundSettings = Pick<Config, 'OUTBOUND_ALLOW' | 'OUTBOUND_HTTP' |
  * reserved, and otherwise made to one of these addresses, with the name in SNI, the certificate's check, and `Host`. A
  * name server that changes its answer has no effect. With a proxy, names are resolved and checked there.
  */
-export function createOutbound(settings: OutboundSettings, resolve: Resolve = resolveName): Outbound {
+export function createOutbound(
+  settings: OutboundSettings,
+  { resolve = resolveName, totalMs = TOTAL_TIMEOUT_MS }: OutboundOptions = {},
+): Outbound {
   const proxy = settings.OUTBOUND_PROXY;
   const rules = {
     http: settings.OUTBOUND_HTTP === 'on',
@@ -101,7 +110,7 @@ export function createOutbound(settings: OutboundSettings, resolve: Resolve = re
     async post(text, request) {
       const url = parse(text);
       const agent = agents[url.protocol as keyof typeof agents];
-      const send = () => exchange(url, agent, request);
+      const send = () => exchange(url, agent, request, totalMs);
       const first = await send().catch((error: Stale) => error);
       if (!(first instanceof Error)) return first;
       if (!first.reused || codeOf(first) !== 'ECONNRESET') throw first;
@@ -151,7 +160,12 @@ async function resolveName(name: string): Promise<string[]> {
 }
 
 /** Sends one request and reads the start of its response. A longer body ends the connection. */
-const exchange = (url: URL, agent: http.Agent, { headers, body, signal }: OutboundRequest): Promise<OutboundResponse> =>
+const exchange = (
+  url: URL,
+  agent: http.Agent,
+  { headers, body, signal }: OutboundRequest,
+  totalMs: number,
+): Promise<OutboundResponse> =>
   new Promise((settle, fail) => {
     const { request: open } = url.protocol === 'https:' ? https : http;
     const bytes = Buffer.from(body);
@@ -161,7 +175,7 @@ const exchange = (url: URL, agent: http.Agent, { headers, body, signal }: Outbou
       headers: { ...headers, 'Content-Length': bytes.length },
       ...(signal ? { signal } : {}),
     });
-    const overdue = setTimeout(() => request.destroy(timedOut()), TOTAL_TIMEOUT_MS);
+    const overdue = setTimeout(() => request.destroy(timedOut(totalMs)), totalMs);
     const chunks: Buffer[] = [];
     let size = 0;
     let status = 0; // decides once it has arrived, also if the body is cut off
@@ -187,4 +201,4 @@ const exchange = (url: URL, agent: http.Agent, { headers, body, signal }: Outbou
     request.end(bytes);
   });
 
-const timedOut = () => Object.assign(new Error(`no response in ${TOTAL_TIMEOUT_MS / 1000} s`), { code: 'ETIMEDOUT' });
+const timedOut = (ms: number) => Object.assign(new Error(`no response in ${ms / 1000} s`), { code: 'ETIMEDOUT' });

@@ -1,8 +1,14 @@
+import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
+import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { createOutbound } from '../platform/outbound.ts';
+import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import type { Storage } from '../storage/orm.ts';
+import { readWebhookLag } from '../storage/webhook-rounds.ts';
 import { runAssignment } from './assign.ts';
 import { runCardValues } from './card-values.ts';
+import { runDeliveries } from './deliveries.ts';
 import { runRetention } from './retention.ts';
 import { runSearchIndexing } from './search-index.ts';
 import { runSequencer } from './sequencer.ts';
@@ -13,6 +19,8 @@ interface BackgroundDeps {
   storage: Storage;
   /** As `parley_app`. */
   tenants: Storage;
+  config: Config;
+  secretKeys: SecretKeys;
   metrics: Metrics;
   log: Log;
   signal: AbortSignal;
@@ -26,14 +34,31 @@ export interface BackgroundWork {
 }
 
 /** Starts the work that no job requests. Each part ends after the signal is aborted. */
-export function startBackgroundWork({ tenants, ...deps }: BackgroundDeps): BackgroundWork[] {
+export function startBackgroundWork({ tenants, config, secretKeys, ...deps }: BackgroundDeps): BackgroundWork[] {
   const work = {
     retention: runRetention(deps),
     'search indexing': runSearchIndexing({ ...deps, storage: tenants }),
     timers: runTimers(deps),
     'numbering events': runSequencer(deps),
+    'delivering events': deliver({ ...deps, tenants, config, secretKeys }),
     'card values': runCardValues(deps),
     assignment: runAssignment({ ...deps, tenants }),
   };
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));
+}
+
+/** Delivers events to webhooks, and reports their lag when the metrics are read. */
+async function deliver({ config, secretKeys, ...deps }: BackgroundDeps): Promise<void> {
+  const outbound = createOutbound(config);
+  const { storage, metrics } = deps;
+  metrics.onScrape(async () => metrics.webhookLag.set(await readWebhookLag(storage)));
+  await runDeliveries({
+    ...deps,
+    outbound,
+    seals: createSeals(secretKeys),
+    mail: openMail(config),
+    baseUrl: config.BASE_URL,
+    now: () => new Date(),
+  });
+  outbound.close();
 }

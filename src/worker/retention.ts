@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { deleteOldDeliveries } from '../storage/deliveries.ts';
 import { deleteOldEvents } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
@@ -74,7 +75,13 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     }
     left = more;
   }
-  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts, deleteOldTombstones, deleteOldEvents])
+  for (const forget of [
+    deleteExpiredAnswerIds,
+    deleteOldConversationStarts,
+    deleteOldTombstones,
+    deleteOldEvents,
+    deleteOldDeliveries,
+  ])
     while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }
 

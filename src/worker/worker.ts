@@ -1,6 +1,7 @@
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { SecretKeys } from '../platform/secrets.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
@@ -25,14 +26,17 @@ export interface WorkerProcess {
   close(): Promise<boolean>;
 }
 
+export interface WorkerOptions {
+  databaseUrl: DatabaseUrl;
+  secretKeys: SecretKeys;
+  config: Config;
+  log: Log;
+  metrics: Metrics;
+  spans?: Spans | undefined;
+}
+
 /** The worker process: consumes jobs and stores their answers. Waits for a compatible schema. */
-export function openWorker(
-  databaseUrl: DatabaseUrl,
-  config: Config,
-  log: Log,
-  metrics: Metrics,
-  spans?: Spans,
-): WorkerProcess {
+export function openWorker({ databaseUrl, secretKeys, config, log, metrics, spans }: WorkerOptions): WorkerProcess {
   const relaxed = config.QUEUE_DURABILITY === 'relaxed';
   const storage = openStorage({
     url: databaseUrl,
@@ -43,7 +47,7 @@ export function openWorker(
     metrics,
     spans,
   });
-  const tenants = openStorage({ url: databaseUrl, role: 'parley_app', connections: 1, log }); // connects when needed
+  const tenants = openStorage({ url: databaseUrl, role: 'parley_app', connections: 2, log }); // connects when needed
   const sandbox = openSandbox(databaseUrl, !relaxed);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log, spans }),
@@ -68,7 +72,8 @@ export function openWorker(
   let background: BackgroundWork[] = [];
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
-      background = startBackgroundWork({ storage, tenants, metrics, log, signal: closing.signal });
+      const deps = { storage, tenants, config, secretKeys, metrics, log, signal: closing.signal };
+      background = startBackgroundWork(deps);
       const target = { databaseUrl, redisUrl: config.redis, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('processing jobs');

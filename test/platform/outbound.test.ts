@@ -104,7 +104,7 @@ const LOOPBACK: Record<string, string[]> = {
 const resolveInside: Resolve = async name => LOOPBACK[name] ?? [];
 
 describe('a URL that leads inside', () => {
-  const outbound = createOutbound(WITH_HTTP, resolveInside);
+  const outbound = createOutbound(WITH_HTTP, { resolve: resolveInside });
   const targets = [...HOSTS, ...Object.keys(LOOPBACK)].flatMap(host =>
     ['http', 'https'].map(scheme => [`${scheme}://${host}`] as const),
   );
@@ -159,7 +159,7 @@ describe('the form of a URL', () => {
 
   test('with an unknown name is refused, and accepted while the name server fails', async () => {
     const failing = (code: string) =>
-      createOutbound(CLOSED, () => Promise.reject(Object.assign(new Error(), { code })));
+      createOutbound(CLOSED, { resolve: () => Promise.reject(Object.assign(new Error(), { code })) });
     await expect(failing('ENOTFOUND').check('https://typo.test/')).rejects.toThrow(/resolved/);
     await failing('ETIMEOUT').check('https://slow.test/');
   });
@@ -206,7 +206,7 @@ describe('a request', () => {
     let answers = 0;
     const outbound = createOutbound(
       { ...WITH_HTTP, OUTBOUND_ALLOW: [{ address: '127.0.0.1', prefix: 32 }] },
-      async () => (answers++ === 0 ? ['127.0.0.1'] : ['127.0.0.9']),
+      { resolve: async () => (answers++ === 0 ? ['127.0.0.1'] : ['127.0.0.9']) },
     );
     await withReceiver(
       async (request, response) => {
@@ -324,7 +324,7 @@ describe('a request', () => {
     await new Promise<void>(listening => proxy.listen(0, '127.0.0.1', listening));
     const { port } = proxy.address() as AddressInfo;
     const unused: Resolve = () => Promise.reject(new Error('resolved'));
-    const outbound = createOutbound({ ...WITH_HTTP, OUTBOUND_PROXY: `http://127.0.0.1:${port}` }, unused);
+    const outbound = createOutbound({ ...WITH_HTTP, OUTBOUND_PROXY: `http://127.0.0.1:${port}` }, { resolve: unused });
     expect((await outbound.post('http://hooks.test/a', post)).body.toString()).toBe('by proxy');
     await expect(outbound.post('https://hooks.test/b', post)).rejects.toThrow();
     await expect(outbound.post('https://127.0.0.1/b', post)).rejects.toThrow(/^Must not lead/);

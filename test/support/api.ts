@@ -162,7 +162,13 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
 /** Starts a worker on the stores of an API. */
 export async function createWorker(api: TestApi): Promise<WorkerProcess & AsyncDisposable & { metrics: Metrics }> {
   const metrics = createMetrics('work');
-  const worker = openWorker(api.database.url, api.config, createLog('warn', 'work'), metrics);
+  const worker = openWorker({
+    databaseUrl: api.database.url,
+    secretKeys: { current: api.secretKey, others: [] },
+    config: api.config,
+    log: createLog('warn', 'work'),
+    metrics,
+  });
   await waitFor(() => worker.isReady());
   let closed: Promise<boolean> | undefined;
   const close = () => {

@@ -12,7 +12,13 @@ import { createProxy } from '../support/proxy.ts';
 /** A worker that uses another URL for the database. */
 async function startWorker(api: TestApi, databaseUrl: string) {
   const metrics = createMetrics('work');
-  const worker = openWorker(databaseUrl, api.config, createLog('silent', 'work'), metrics);
+  const worker = openWorker({
+    databaseUrl,
+    secretKeys: { current: api.secretKey, others: [] },
+    config: api.config,
+    log: createLog('silent', 'work'),
+    metrics,
+  });
   await waitFor(() => worker.isReady());
   const failures = async () => {
     const { values } = await metrics.jobRetries.get();

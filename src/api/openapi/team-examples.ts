@@ -189,8 +189,8 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
     ...accountExamples(idOf, at),
     ...tokenExamples(idOf, at),
     ...assignmentExamples(idOf),
-
     ...eventExamples(idOf, at),
+    ...webhookExamples(idOf, at),
     Tenant: {
       id: idOf('tenant'),
       name: 'Acme',
@@ -238,7 +238,6 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       secret: 'Yk8wZ3J5c2VjcmV0LW9mLTMyLWJ5dGVzLWFzLXRleHQ',
       api_key: 'sk_01jdpnx3r0e008000000000001_Q2x…',
     },
-    ...webhookExamples(idOf, at),
     AuditEntry: {
       id: idOf('audit'),
       at,

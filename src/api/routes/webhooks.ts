@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Delivery, DeliveryStatus, presentDelivery } from '../../domain/deliveries.ts';
+import { rightsToExpand } from '../../domain/events.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
@@ -8,6 +9,7 @@ import {
   presentWebhook,
   ReplayCount,
   requireResumable,
+  type StoredWebhook,
   Webhook,
   WebhookPatch,
   WebhookReplay,
@@ -31,6 +33,8 @@ import {
   updateWebhook,
   type WebhookRow,
 } from '../../storage/webhooks.ts';
+import type { Caller } from '../caller.ts';
+import { authorize } from '../credentials/authenticate.ts';
 import { settingsTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
@@ -43,6 +47,11 @@ const tagOf = (row: WebhookRow, now: Date): string => settingsTagOf(webhookSetti
 
 const replyWith = (row: WebhookRow, now: Date, secret?: string) =>
   reply({ headers: { ETag: tagOf(row, now) }, body: present(row, now, secret) });
+
+/** Throws 403 if the caller may not read the objects that a webhook would send. */
+function requireRights(caller: Caller, { payload, event_types }: Pick<StoredWebhook, 'payload' | 'event_types'>): void {
+  if (payload === 'full') for (const right of rightsToExpand(event_types)) authorize(caller, [caller.kind], right);
+}
 
 /** Throws 422 for a URL to which no request can be sent. */
 async function requireUrl(outbound: Outbound, url: string): Promise<void> {
@@ -82,7 +91,7 @@ export const createWebhook = operation({
   path: '/v1/webhooks',
   summary: 'Create a webhook',
   description:
-    'Sends the events from now on to a URL, signed as Standard Webhooks describe. `secret` verifies the signatures and is shown only once.',
+    'Sends the events from now on to a URL, signed as Standard Webhooks describe. `secret` verifies the signatures and is shown only once. `payload: full` requires the rights to read the objects.',
   audit: 'webhook.created',
   showsSecret: true,
   body: NewWebhook,
@@ -92,6 +101,7 @@ export const createWebhook = operation({
   etag: true,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, keychain, outbound, now }) {
+    requireRights(caller, { payload: 'full', ...body });
     await requireUrl(outbound, body.url);
     const at = now();
     const { row, secret } = await insertWebhook(storage.forTenant(caller.tenantId), keychain, body, at);
@@ -136,9 +146,13 @@ export const patchWebhook = operation({
     requireResumable(body);
     if (body.url !== undefined) await requireUrl(outbound, body.url);
     const at = now();
-    const row = await updateWebhook(storage.forTenant(caller.tenantId), params.id, body, at, before =>
-      requireTag(tagOf(before, at), 'settings'),
-    );
+    const row = await updateWebhook(storage.forTenant(caller.tenantId), params.id, body, at, before => {
+      requireTag(tagOf(before, at), 'settings');
+      requireRights(caller, {
+        payload: body.payload ?? before.payload,
+        event_types: body.event_types ?? before.event_types,
+      });
+    });
     return replyWith(row, at);
   },
 });

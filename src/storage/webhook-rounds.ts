@@ -1,0 +1,348 @@
+import { DISABLED_AFTER_DAYS, FAILING_FROM, nextAttemptAt, TEST_TYPE } from '../domain/deliveries.ts';
+import type { EventObjectType, EventType, StoredEvent } from '../domain/events.ts';
+import { newUuid } from '../domain/ids.ts';
+import type { DisabledReason, StoredWebhook } from '../domain/webhooks.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+import { unnest } from './sql.ts';
+import type { Transaction } from './transaction.ts';
+
+/** How long a worker may deliver for a webhook until it renews the lease. Longer than a round. */
+const LEASE_S = 30;
+/** Maximum number of events of one round, and of those that are read to find them. */
+export const ROUND_EVENTS = 64;
+const SCANNED_EVENTS = 500;
+
+/** A webhook for which this worker delivers. */
+export interface LeasedWebhook extends Pick<StoredWebhook, 'id' | 'url' | 'payload' | 'ordered'> {
+  tenant_id: string;
+  lease: string;
+  event_types: EventType[];
+  secret_sealed: Buffer;
+  previous_secret_sealed: Buffer | null;
+  previous_secret_until: Date | null;
+  position: number;
+  /** Failed attempts since the last success. */
+  failures: number;
+  failing_since: Date | null;
+}
+
+const LEASED = `webhooks.tenant_id, webhooks.id, webhooks.url, webhooks.payload, webhooks.ordered, webhooks.lease,
+  webhooks.event_types, webhooks.secret_sealed, webhooks.previous_secret_sealed, webhooks.previous_secret_until,
+  webhooks.feed_position::float8 as position, webhooks.failures, webhooks.failing_since`;
+
+/**
+ * Leases webhooks of all tenants that have something to deliver, the one that waits longest first. For the worker, like
+ * all functions here.
+ *
+ * A webhook whose receiver fails, or an ordered one with a failed event, does not take further events from the feed.
+ */
+export const leaseWebhooks = (storage: Storage, atMost: number, now: Date): Promise<LeasedWebhook[]> =>
+  storage.query<LeasedWebhook>(
+    `with due as materialized (
+       select webhooks.tenant_id, webhooks.id from webhooks left join event_sequences using (tenant_id)
+       where status = 'enabled' and (lease_until is null or lease_until < clock_timestamp())
+         and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
+       order by due_at nulls last limit $2 for update of webhooks skip locked
+     )
+     update webhooks set lease = $3, lease_until = clock_timestamp() + interval '${LEASE_S} seconds'
+     from due where webhooks.tenant_id = due.tenant_id and webhooks.id = due.id returning ${LEASED}`,
+    [now, atMost, newUuid()],
+  );
+
+/** An event to send, and the delivery that waits for it, unless the event comes from the feed. */
+export interface Item {
+  deliveryId: string | undefined;
+  attempt: number;
+  eventId: string;
+  sequence: number | null;
+  type: string;
+  objectId: string;
+  eventAt: Date;
+  /** The event; undefined for a test, and for an event that is no longer kept. */
+  event: StoredEvent | undefined;
+}
+
+/** The events that a webhook is to deliver now. */
+export interface Work {
+  /** In the order in which they are sent: those that are due again first. */
+  items: Item[];
+  /** The number up to which the feed was read. */
+  readTo: number;
+  /** Whether there may be more. */
+  hasMore: boolean;
+}
+
+const EVENT = `events.id as event_id, events.type, events.object_type, events.object_id, events.conversation_id, events.data,
+  events.written_at, events.sequence::float8 as sequence`;
+
+interface EventRow extends Omit<StoredEvent, 'id'> {
+  event_id: string;
+}
+
+interface DueRow {
+  delivery_id: string;
+  attempt: number;
+  due_event_id: string;
+  due_sequence: number | null;
+  due_type: string;
+  due_object_id: string;
+  event_at: Date;
+  at: Date;
+}
+
+const eventOf = ({ event_id, ...event }: EventRow): StoredEvent => ({ id: event_id, ...event });
+
+const isInTurn = ({ ordered, failures }: LeasedWebhook): boolean => ordered || failures >= FAILING_FROM;
+
+async function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
+  const rows = await tenant.query<DueRow & EventRow>(
+    `select deliveries.id as delivery_id, attempt, deliveries.event_id as due_event_id, event_at, at,
+       deliveries.sequence::float8 as due_sequence, deliveries.type as due_type, deliveries.object_id as due_object_id, ${EVENT}
+     from deliveries left join events on events.tenant_id = deliveries.tenant_id and events.id = deliveries.event_id
+     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${isInTurn(webhook) ? '' : 'and at <= $3'}
+     order by deliveries.sequence nulls first limit ${webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS}`,
+    isInTurn(webhook) ? [tenant.tenantId, webhook.id] : [tenant.tenantId, webhook.id, now],
+  );
+  const early = rows.findIndex(({ at }) => at > now);
+  return rows.slice(0, early < 0 ? rows.length : early).map(row => {
+    const { delivery_id, attempt, due_event_id, due_sequence, due_type, due_object_id, event_at, at, ...event } = row;
+    return {
+      deliveryId: delivery_id,
+      attempt,
+      eventId: due_event_id,
+      sequence: due_sequence,
+      type: due_type,
+      objectId: due_object_id,
+      eventAt: event_at,
+      event: event.event_id === null ? undefined : eventOf(event),
+    };
+  });
+}
+
+const readFeed = (tenant: TenantStorage, { position }: LeasedWebhook): Promise<EventRow[]> =>
+  tenant.query<EventRow>(
+    `select ${EVENT} from events where tenant_id = $1 and sequence > $2 order by events.sequence limit ${SCANNED_EVENTS}`,
+    [tenant.tenantId, position],
+  );
+
+/** Reads the events of the next round of a webhook. */
+export async function readWork(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Work> {
+  const [due, ahead] = await Promise.all([readDue(tenant, webhook, now), readFeed(tenant, webhook)]);
+  const takesNew = webhook.failures < FAILING_FROM && !(webhook.ordered && (await hasWaiting(tenant, webhook)));
+  if (!takesNew) return { items: due, readTo: webhook.position, hasMore: due.length > 0 };
+  const wanted = ahead.filter(({ type }) => webhook.event_types.includes(type));
+  const taken = wanted.slice(0, Math.max(0, ROUND_EVENTS - due.length));
+  const isCut = taken.length < wanted.length;
+  return {
+    items: [...due, ...taken.map(itemOf)],
+    readTo: (isCut ? taken : ahead).at(-1)?.sequence ?? webhook.position,
+    hasMore: isCut || ahead.length === SCANNED_EVENTS || due.length === ROUND_EVENTS,
+  };
+}
+
+const itemOf = (row: EventRow): Item => ({
+  deliveryId: undefined,
+  attempt: 1,
+  eventId: row.event_id,
+  sequence: row.sequence,
+  type: row.type,
+  objectId: row.object_id,
+  eventAt: row.written_at,
+  event: eventOf(row),
+});
+
+async function hasWaiting(tenant: TenantStorage, { id }: LeasedWebhook): Promise<boolean> {
+  const rows = await tenant.query(
+    "select from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting' limit 1",
+    [tenant.tenantId, id],
+  );
+  return rows.length > 0;
+}
+
+/** How an attempt ended, as a label of the metric. */
+export type Outcome = 'delivered' | 'status' | 'timeout' | 'connection' | 'url-not-allowed' | 'expired';
+
+/** A finished attempt. */
+export interface Attempt {
+  item: Item;
+  at: Date;
+  durationMs: number;
+  outcome: Outcome;
+  status: number | null;
+  error: string | null;
+  response: string | null;
+  retryAfter: string | undefined;
+}
+
+export interface Round {
+  /** In the order in which they ended. */
+  attempts: Attempt[];
+  /** The number up to which the events of the feed were sent, or are not of the webhook's types. */
+  position: number;
+  /** Whether to end the lease. */
+  release: boolean;
+  now: Date;
+}
+
+/** The state of a webhook after a round. */
+export interface Recorded {
+  webhook: LeasedWebhook;
+  /** Why it has to be disabled. */
+  disable: DisabledReason | undefined;
+}
+
+/**
+ * Records the attempts of a round, and how far the webhook has got, in one transaction. Undefined, without a record,
+ * if the lease was lost or the webhook deleted.
+ */
+export const recordRound = (
+  tenant: TenantStorage,
+  { id, lease }: LeasedWebhook,
+  round: Round,
+): Promise<Recorded | undefined> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    const [before] = await tx.query<LeasedWebhook>(
+      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3 for update`,
+      [tenantId, id, lease],
+    );
+    if (!before) return undefined;
+    await writeAttempts(tx, { tenantId, webhookId: id, round });
+    const { failures, failing_since, disable } = judge(before, round);
+    const [after] = await tx.query<LeasedWebhook>(
+      `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
+         lease = case when $6 then null else lease end,
+         lease_until = case when $6 then null else clock_timestamp() + interval '${LEASE_S} seconds' end,
+         due_at = case when ordered or $4 >= ${FAILING_FROM} then (
+           select at from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
+           order by sequence nulls first limit 1
+         ) else (
+           select min(at) from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
+         ) end
+       where tenant_id = $1 and id = $2 returning ${LEASED}`,
+      [tenantId, id, round.position, failures, failing_since, round.release],
+    );
+    return { webhook: after as LeasedWebhook, disable };
+  });
+
+const DAY_MS = 86_400_000;
+
+/** Returns the failures in a row after a round, and whether they are a reason to disable the webhook. */
+function judge({ failures, failing_since }: LeasedWebhook, { attempts, now }: Round) {
+  let [count, since] = [failures, failing_since];
+  let disable: DisabledReason | undefined;
+  for (const { item, outcome, status, at } of attempts) {
+    if (outcome === 'delivered') [count, since, disable] = [0, null, undefined];
+    else if (outcome !== 'expired' && item.type !== TEST_TYPE) {
+      count++;
+      since ??= at;
+      if (status === 410) disable = 'gone';
+    }
+  }
+  if (since && count > 0 && now.getTime() - since.getTime() >= DISABLED_AFTER_DAYS * DAY_MS) disable ??= 'failing';
+  return { failures: count, failing_since: since, disable: attempts.length > 0 ? disable : undefined };
+}
+
+const COLUMNS = {
+  tenant_id: 'uuid',
+  id: 'uuid',
+  webhook_id: 'uuid',
+  event_id: 'uuid',
+  sequence: 'bigint',
+  type: 'text',
+  object_id: 'uuid',
+  event_at: 'timestamptz',
+  attempt: 'int',
+  at: 'timestamptz',
+  status: 'text',
+  response_status: 'int',
+  duration_ms: 'int',
+  error: 'text',
+  response: 'text',
+} as const;
+const NAMES = Object.keys(COLUMNS).join(', ');
+
+interface Target {
+  tenantId: string;
+  webhookId: string;
+  round: Round;
+}
+
+/**
+ * Writes a row for each attempt, which replaces the one that waited for it, and a row that waits for the next attempt of
+ * each that failed.
+ */
+async function writeAttempts(tx: Transaction, { tenantId, webhookId, round }: Target): Promise<void> {
+  const { attempts } = round;
+  if (attempts.length === 0) return;
+  const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
+  if (waited.length > 0)
+    await tx.query('delete from deliveries where tenant_id = $1 and id = any($2::uuid[])', [tenantId, waited]);
+  const present = await lockObjects(tx, tenantId, attempts);
+  const rows = attempts.flatMap(attempt => {
+    const { item, outcome, at, retryAfter } = attempt;
+    const common = {
+      tenant_id: tenantId,
+      webhook_id: webhookId,
+      event_id: item.eventId,
+      sequence: item.sequence,
+      type: item.type,
+      object_id: item.objectId,
+      event_at: item.eventAt.getTime(),
+    };
+    const row = {
+      ...common,
+      id: item.deliveryId ?? newUuid(),
+      attempt: item.attempt,
+      at: at.getTime(),
+      status: outcome === 'delivered' ? 'delivered' : 'failed',
+      response_status: attempt.status,
+      duration_ms: attempt.durationMs,
+      error: attempt.error,
+      response: mayRepeatWords(item) && !present.has(item.objectId) ? null : attempt.response,
+    };
+    if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE) return [row];
+    const next = {
+      ...common,
+      id: newUuid(),
+      attempt: item.attempt + 1,
+      at: nextAttemptAt(item.attempt, round.now, retryAfter, Math.random()).getTime(),
+      status: 'waiting',
+      response_status: null,
+      duration_ms: null,
+      error: null,
+      response: null,
+    };
+    return [row, next];
+  });
+  const { sql, params } = unnest<(typeof rows)[number]>(rows, COLUMNS);
+  await tx.query(`insert into deliveries (${NAMES}) select ${NAMES} from ${sql}`, params);
+}
+
+/** Objects with a person's words. */
+const WORDED: EventObjectType[] = ['answer', 'conversation', 'message', 'identity'];
+const mayRepeatWords = ({ event }: Item): boolean => event !== undefined && WORDED.includes(event.object_type);
+
+/** Returns the objects that exist, until the end of the transaction, of those whose responses may repeat their words. */
+async function lockObjects(tx: Transaction, tenantId: string, attempts: Attempt[]): Promise<Set<string>> {
+  const ids = attempts.flatMap(({ item, response }) => (response && mayRepeatWords(item) ? item.objectId : []));
+  if (ids.length === 0) return new Set();
+  const rows = await tx.query<{ id: string }>('select lock_objects($1, $2::uuid[]) as id', [tenantId, ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns for how long the webhooks whose receivers work have had something to deliver, at most, in seconds. */
+export async function readWebhookLag(storage: Storage): Promise<number> {
+  const [row] = await storage.query<{ lag: number | null }>(
+    `select extract(epoch from clock_timestamp() - min(since))::float8 as lag from (
+       select least(
+         (select min(at) from deliveries where deliveries.tenant_id = webhooks.tenant_id and webhook_id = webhooks.id
+            and deliveries.status = 'waiting'),
+         (select written_at from events where events.tenant_id = webhooks.tenant_id and sequence > feed_position
+            order by sequence limit 1)
+       ) as since
+       from webhooks where status = 'enabled' and failures = 0
+     ) as behind`,
+  );
+  return Math.max(0, row?.lag ?? 0);
+}

@@ -1,0 +1,93 @@
+import { deliveryBody, keptResponse, TEST_TYPE } from '../domain/deliveries.ts';
+import type { StoredEvent } from '../domain/events.ts';
+import { toTypeId } from '../domain/ids.ts';
+import { signatureHeaders } from '../domain/signatures.ts';
+import { BUILD } from '../platform/build-info.ts';
+import { type Outbound, UrlNotAllowed } from '../platform/outbound.ts';
+import type { Seals } from '../platform/secrets.ts';
+import { presentEvents } from '../storage/event-objects.ts';
+import type { TenantStorage } from '../storage/orm.ts';
+import type { Attempt, Item, LeasedWebhook, Outcome } from '../storage/webhook-rounds.ts';
+
+export interface RequestDeps {
+  outbound: Outbound;
+  seals: Seals;
+  /** The public URL of the API. */
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** Returns the bodies of the requests for events, by the ids of the events, with the objects as they are now. */
+export async function renderBodies(
+  tenant: TenantStorage,
+  { id, payload }: LeasedWebhook,
+  items: readonly Item[],
+  baseUrl: string,
+): Promise<Map<string, string>> {
+  const events = items.flatMap(({ event }): StoredEvent[] => (event ? [event] : []));
+  const shown = events.length > 0 ? await presentEvents(tenant, events, payload === 'full') : [];
+  const bodies = shown.map(
+    (event, index) => [(events[index] as StoredEvent).id, deliveryBody(baseUrl, event)] as const,
+  );
+  const tests = items.filter(({ type }) => type === TEST_TYPE).map(item => [item.eventId, testBody(tenant, id, item)]);
+  return new Map([...bodies, ...(tests as [string, string][])]);
+}
+
+const testBody = ({ tenantId }: TenantStorage, webhookId: string, { eventId, eventAt }: Item): string =>
+  JSON.stringify({
+    id: toTypeId('event', eventId),
+    type: TEST_TYPE,
+    timestamp: eventAt,
+    tenant_id: toTypeId('tenant', tenantId),
+    object: { type: 'webhook', id: toTypeId('webhook', webhookId) },
+    data: {},
+  });
+
+/** Returns the secrets of a webhook, the newer one first. */
+function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): string[] {
+  const { id, secret_sealed, previous_secret_sealed, previous_secret_until } = webhook;
+  const secrets = [seals.unseal(secret_sealed, id)];
+  if (previous_secret_sealed && previous_secret_until && previous_secret_until > now)
+    secrets.push(seals.unseal(previous_secret_sealed, id));
+  return secrets;
+}
+
+/** Sends one event, and returns how that ended. Undefined if the process stopped meanwhile. */
+export async function sendEvent(
+  webhook: LeasedWebhook,
+  item: Item,
+  body: string | undefined,
+  { outbound, seals, now }: RequestDeps,
+  signal: AbortSignal,
+): Promise<Attempt | undefined> {
+  const at = now();
+  const started = performance.now();
+  const ended = (outcome: Outcome, parts: Partial<Attempt>): Attempt => ({
+    ...{ item, at, outcome, status: null, error: null, response: null, retryAfter: undefined },
+    durationMs: Math.round(performance.now() - started),
+    ...parts,
+  });
+  if (body === undefined) return ended('expired', { error: 'the event is no longer kept' });
+  const id = toTypeId('event', item.eventId);
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': `Parley/${BUILD.version}`,
+    ...signatureHeaders(secretsOf(webhook, seals, at), { id, at, body }),
+  };
+  try {
+    const { status, retryAfter, body: response } = await outbound.post(webhook.url, { headers, body, signal });
+    const isDelivered = status >= 200 && status < 300;
+    return ended(isDelivered ? 'delivered' : 'status', { status, retryAfter, response: keptResponse(response) });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    return ended(...failureOf(error));
+  }
+}
+
+const TIMEOUTS = ['ETIMEDOUT', 'ETIMEOUT'];
+
+function failureOf(error: unknown): [Outcome, Partial<Attempt>] {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (error instanceof UrlNotAllowed) return ['url-not-allowed', { error: `url-not-allowed: ${message}` }];
+  return [TIMEOUTS.includes(code ?? '') ? 'timeout' : 'connection', { error: code ?? 'connection failed' }];
+}

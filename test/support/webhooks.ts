@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { EventType } from '../../src/domain/events.ts';
+import { parseTypeId } from '../../src/domain/ids.ts';
+import { createLog } from '../../src/platform/log.ts';
+import type { Letter } from '../../src/platform/mail.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { createOutbound } from '../../src/platform/outbound.ts';
+import { numberEvents, writeEvents } from '../../src/storage/events.ts';
+import type { Storage } from '../../src/storage/orm.ts';
+import { runDeliveries } from '../../src/worker/deliveries.ts';
+import type { TestApi } from './api.ts';
+import { storageOf, type TestTenant } from './make.ts';
+
+/** Settings with which webhooks may be sent to this machine. */
+export const LOCAL_WEBHOOKS = { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' };
+
+const TOTAL_MS = 1500;
+
+export interface DeliveringWorker extends AsyncDisposable {
+  /** Lets time pass, by its clock. */
+  pass(ms: number): void;
+  now(): Date;
+  metrics: ReturnType<typeof createMetrics>;
+  letters: Letter[];
+}
+
+/** Runs the deliveries of a worker, with a clock that tests can put forward and requests that end after 1.5 s. */
+export function startDeliveries(api: TestApi, worker: Storage): DeliveringWorker {
+  const stop = new AbortController();
+  const metrics = createMetrics('work');
+  const letters: Letter[] = [];
+  let passedMs = 0;
+  const now = () => new Date(Date.now() + passedMs);
+  const outbound = createOutbound(api.config, { totalMs: TOTAL_MS });
+  const ended = runDeliveries({
+    storage: worker,
+    tenants: storageOf(api),
+    outbound,
+    seals: api.seals,
+    baseUrl: 'https://parley.test',
+    metrics,
+    mail: {
+      send: async letter => {
+        letters.push(letter);
+      },
+    },
+    log: createLog('silent', 'work'),
+    signal: stop.signal,
+    now,
+  });
+  return {
+    pass(ms) {
+      passedMs += ms;
+    },
+    now,
+    metrics,
+    letters,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+      outbound.close();
+    },
+  };
+}
+
+/** Writes events of a type, of objects that do not exist, and numbers them. */
+export async function makeEvents(
+  { api, worker }: { api: TestApi; worker: Storage },
+  tenant: TestTenant,
+  count: number,
+  type: EventType = 'answer.stored',
+): Promise<void> {
+  const object = () => ({ type: 'answer', id: randomUUID() }) as const;
+  const events = Array.from({ length: count }, () => ({ tenantId: tenant.uuid, type, object: object() }));
+  await storageOf(api)
+    .forTenant(tenant.uuid)
+    .transaction(tx => writeEvents(tx, events));
+  while ((await numberEvents(worker, null)).count > 0);
+}
+
+export const webhookUuid = (id: string): string => parseTypeId('webhook', id) as string;
