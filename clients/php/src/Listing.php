@@ -14,7 +14,7 @@ namespace Parley;
 final class Listing implements \IteratorAggregate
 {
     /**
-     * @param array<string, mixed> $query the filters, repeated with each cursor
+     * @param array<string, mixed> $query the filters, repeated with each page
      * @param \Closure(array<string, mixed>): Page<Item> $fetch
      */
     public function __construct(private readonly array $query, private readonly \Closure $fetch)
@@ -36,13 +36,10 @@ final class Listing implements \IteratorAggregate
      */
     public function getIterator(): \Generator
     {
-        for ($query = $this->query; ; $query = ['cursor' => $page->nextCursor] + $this->query) {
-            $page = ($this->fetch)($query);
+        for ($next = []; $next !== null; $next = $page->next()) {
+            $page = ($this->fetch)($next + $this->query);
             foreach ($page->data as $item) {
                 yield $item; // not `yield from`, which would restart the keys on each page
-            }
-            if (!$page->hasMore || $page->nextCursor === null) {
-                return;
             }
         }
     }

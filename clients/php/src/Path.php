@@ -24,7 +24,7 @@ final class Path
     }
 
     /**
-     * Appends a query to a path; null values are omitted, times are sent in UTC.
+     * Appends a query to a path; null values are omitted, times are sent in UTC, lists separated by commas.
      *
      * @param array<string, mixed> $query
      */
@@ -39,10 +39,11 @@ final class Path
         return match (true) {
             is_string($value), is_int($value) => (string) $value,
             is_bool($value) => $value ? 'true' : 'false',
+            is_array($value) => implode(',', array_map(self::toText(...), $value)),
             $value instanceof \DateTimeInterface => \DateTimeImmutable::createFromInterface($value)
                 ->setTimezone(new \DateTimeZone('UTC'))
                 ->format('Y-m-d\TH:i:s.v\Z'),
-            default => throw new \InvalidArgumentException('Query values must be strings, integers, booleans or times.'),
+            default => throw new \InvalidArgumentException('Query values must be strings, integers, booleans, times or lists of these.'),
         };
     }
 }

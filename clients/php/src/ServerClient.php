@@ -18,10 +18,12 @@ final class ServerClient
 {
     use Operations\Answers;
     use Operations\Conversations;
+    use Operations\Events;
     use Operations\Identities;
     use Operations\Ingestion;
     use Operations\Macros;
     use Operations\Questions;
+    use Operations\Webhooks;
 
     /** Version of this package. */
     public const VERSION = '0.2.0';

@@ -555,26 +555,96 @@ namespace Parley;
  *     quarantined_at: string
  * }
  *
- * Events. Newer servers may send further types.
+ * Events. Newer servers send further types. `href` is present in webhooks without the object.
  *
- * @phpstan-type EventType 'answer.stored'|'answer.updated'|'answer.completed'|'answer.deleted'|'answers.expired'|'conversation.created'|'conversation.updated'|'conversation.status_changed'|'conversation.assigned'|'conversation.deleted'|'message.created'|'message.updated'|'message.redacted'|'identity.updated'|'identity.merged'|'identity.erased'|'question.published'|'question.updated'|'question.closed'|'api_key.created'|'api_key.revoked'|'webhook.disabled'|'export.completed'
+ * @phpstan-type EventType 'answer.stored'|'answer.updated'|'answer.completed'|'answer.deleted'|'answers.expired'|'conversation.created'|'conversation.updated'|'conversation.status_changed'|'conversation.assigned'|'conversation.deleted'|'message.created'|'message.updated'|'message.redacted'|'identity.updated'|'question.published'|'question.updated'|'question.closed'|'api_key.created'|'api_key.revoked'|'webhook.disabled'
+ * @phpstan-type EventActor array{type: 'member'|'api_key'|'user'|'system', id: string|null}
+ * @phpstan-type EventObject array{
+ *     type: 'answer'|'conversation'|'message'|'identity'|'question'|'api_key'|'webhook'|'tenant',
+ *     id: string|null,
+ *     verified?: bool,
+ *     conversation_id?: string
+ * }
  * @phpstan-type EventData array{
- *     from?: mixed,
- *     to?: mixed,
- *     by?: mixed,
+ *     from?: string|null,
+ *     to?: string|null,
+ *     by?: EventActor,
  *     count?: int,
- *     href?: string,
  *     object?: array<string, mixed>|null
  * }
- * @phpstan-type WebhookEvent array{
+ * @phpstan-type Event array{
  *     id: string,
  *     type: EventType,
  *     sequence: int,
  *     timestamp: string,
  *     tenant_id: string,
- *     object: array{type: string, id: string},
+ *     object: EventObject,
  *     data: EventData
  * }
+ * @phpstan-type WebhookEvent array{
+ *     id: string,
+ *     type: EventType|'webhook.test',
+ *     sequence: int|null,
+ *     timestamp: string,
+ *     tenant_id: string,
+ *     object: EventObject,
+ *     data: EventData|array{href: string}
+ * }
+ * @phpstan-type EventQuery array{after?: int, types?: list<EventType>, limit?: int, expand?: bool}
+ *
+ * Webhooks. `secret` is present only in the replies to a creation and a rotation.
+ *
+ * @phpstan-type NewWebhook array{
+ *     url: string,
+ *     description?: string,
+ *     event_types: list<EventType>,
+ *     payload?: 'full'|'thin',
+ *     ordered?: bool
+ * }
+ * @phpstan-type WebhookPatch array{
+ *     url?: string,
+ *     description?: string,
+ *     event_types?: list<EventType>,
+ *     payload?: 'full'|'thin',
+ *     ordered?: bool,
+ *     status?: 'enabled'|'disabled',
+ *     resume?: 'continue'|'now'
+ * }
+ * @phpstan-type Webhook array{
+ *     id: string,
+ *     url: string,
+ *     description: string,
+ *     event_types: list<EventType>,
+ *     payload: 'full'|'thin',
+ *     ordered: bool,
+ *     status: 'enabled'|'disabled',
+ *     disabled_reason: 'manual'|'gone'|'failing'|null,
+ *     lag: array{events: int, seconds: int},
+ *     previous_secret_until: string|null,
+ *     created_at: string,
+ *     updated_at: string,
+ *     secret?: string
+ * }
+ * @phpstan-type Delivery array{
+ *     id: string,
+ *     event_id: string,
+ *     sequence: int|null,
+ *     type: EventType|'webhook.test',
+ *     attempt: int,
+ *     at: string,
+ *     status: 'delivered'|'failed'|'waiting',
+ *     response_status: int|null,
+ *     duration_ms: int|null,
+ *     error: string|null,
+ *     response: string|null
+ * }
+ * @phpstan-type DeliveryQuery array{
+ *     limit?: int,
+ *     cursor?: string,
+ *     status?: 'delivered'|'failed'|'waiting',
+ *     after?: int
+ * }
+ * @phpstan-type WebhookReplay array{from: string, to?: string, types?: list<EventType>}
  */
 interface Shapes
 {

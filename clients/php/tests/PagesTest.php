@@ -45,6 +45,39 @@ final class PagesTest extends TestCase
         self::assertEquals($case['requests'], array_map(self::query(...), $replies->requests));
     }
 
+    /** @return array<string, array{array<mixed>}> */
+    public static function feeds(): array
+    {
+        return Contract::named(Contract::read('feed.json'));
+    }
+
+    /** @param array<mixed> $case */
+    #[DataProvider('feeds')]
+    public function testTheFeedIsReadPageByPage(array $case): void
+    {
+        $count = count($case['pages']);
+        $reply = static fn (array $page, int $index): Response => isset($page['status'])
+            ? Replies::json(['code' => $page['code']], $page['status'])
+            : Replies::json($page + ['has_more' => $index < $count - 1]);
+        $replies = new Replies(...array_map($reply, $case['pages'], array_keys($case['pages'])));
+        $client = new ServerClient('https://feedback.example.com', 'sk_test', wire: $replies->wire());
+        $items = [];
+        $failure = null;
+        try {
+            foreach ($client->readEvents($case['query']) as $item) {
+                $items[] = $item;
+                if (count($items) === $case['take']) {
+                    break;
+                }
+            }
+        } catch (ParleyException $error) {
+            $failure = $error->kind->value;
+        }
+        self::assertSame($case['items'], $items);
+        self::assertSame($case['failure'] ?? null, $failure);
+        self::assertEquals($case['requests'], array_map(self::query(...), $replies->requests));
+    }
+
     public function testAListBeginsAnewWithEachLoop(): void
     {
         $replies = new Replies(...self::replies([[1, 2]]), ...self::replies([[1, 2]]));

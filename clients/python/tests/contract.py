@@ -17,7 +17,8 @@ def document() -> Any:
 
 def arguments(case: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a case for this client: path parameters, then keyword arguments."""
-    named = {f"{name}_" if name == "from" else name: value for name, value in case.get("query", {}).items()}
+    given = {**case.get("query", {}), **case.get("body", {})}
+    named = {f"{name}_" if name == "from" else name: value for name, value in given.items()}
     if "if_match" in case:
         named["if_match"] = case["if_match"]
-    return list(case.get("params", {}).values()), {**named, **case.get("body", {})}
+    return list(case.get("params", {}).values()), named

@@ -17,6 +17,7 @@ METHODS = {"get", "post", "put", "patch", "delete"}
 
 # The names that the document has for our types, where they differ.
 NAMES = {
+    "NewWebhook": "WebhookInput",
     "NewAnswer": "AnswerInput",
     "NewAnswers": "AnswerBatch",
     "NewConversation": "ConversationInput",
@@ -117,9 +118,10 @@ def test_an_operation_takes_what_the_document_names(name: str) -> None:
     sent = [resolve(parameter) for parameter in described.get("parameters", [])]
     query = {p["name"] for p in sent if p["in"] == "query"} - OF_MEMBERS.get(name, set())
     positional = [p["name"] for p in sent if p["in"] == "path"]
-    named = {f"{name}_" if name == "from" else name for name in query}
+    named = set(query)
     if "requestBody" in described:
         named |= fields_of(next(iter(described["requestBody"]["content"].values()))["schema"])
+    named = {f"{name}_" if name == "from" else name for name in named}
     if name in MAIN:
         positional.append(MAIN[name])
         named.remove(MAIN[name])

@@ -48,3 +48,37 @@ def test_a_list_can_be_gone_through_twice_and_its_first_page_taken_alone(kind: K
         assert items == [1, 2]
     page = caller.page("listQuestions")
     assert (page.data, page.has_more, page.next_cursor) == ([1], True, "c1")
+
+
+def feed_replies(pages: list[dict[str, Any]]) -> list[httpx.Response]:
+    made = []
+    for number, page in enumerate(pages, 1):
+        if "status" in page:
+            made.append(httpx.Response(page["status"], json={"code": page["code"]}))
+        else:
+            made.append(httpx.Response(200, json={**page, "has_more": number < len(pages)}))
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", contract("feed"), ids=lambda case: case["name"])
+def test_the_feed_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> None:
+    network = Network(*feed_replies(case["pages"]))
+    caller = connect(kind, network)
+    items: list[Any] = []
+    failure = None
+    try:
+        caller.collect("readEvents", **case["query"], take=case["take"], into=items)
+    except ParleyError as error:
+        failure = error.kind
+    caller.close()
+    assert (items, failure) == (case["items"], case.get("failure"))
+    assert [dict(parse_qsl(request.url.query.decode())) for request in network.sent] == case["requests"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_of_the_feed_says_where_the_next_one_starts(kind: Kind) -> None:
+    page = connect(kind, Network(httpx.Response(200, json={"data": [], "has_more": False, "last": 7}))).page(
+        "readEvents"
+    )
+    assert (page.data, page.has_more, page.last) == ([], False, 7)

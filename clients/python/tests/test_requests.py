@@ -14,8 +14,13 @@ OURS = [case for case in CASES if {"server", "public-key"} & set(case["as"])]
 PUBLIC_KEY = "key_01jcyqxzr0e0080000000000p1"
 
 
+def is_list(case: dict[str, Any]) -> bool:
+    operation: str = case["operation"]
+    return operation.startswith("list") or operation == "readEvents"
+
+
 def success_of(case: dict[str, Any]) -> httpx.Response:
-    if case["operation"].startswith("list"):
+    if is_list(case):
         return httpx.Response(200, json={"data": [], "has_more": False, "next_cursor": None})
     if case["sent"]["method"] == "DELETE" or case["operation"] == "markConversationRead":
         return httpx.Response(204)
@@ -29,7 +34,7 @@ def send(kind: Kind, case: dict[str, Any], **named: Any) -> list[httpx.Request]:
     if case["as"] == ["public-key"]:
         others["public_key_id"] = PUBLIC_KEY
     caller = connect(kind, network)
-    ask = caller.page if case["operation"].startswith("list") else caller.call
+    ask = caller.page if is_list(case) else caller.call
     ask(case["operation"], *positional, **others, **named)
     caller.close()
     return network.sent

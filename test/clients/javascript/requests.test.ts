@@ -12,7 +12,7 @@ import {
 } from '../../../clients/javascript/src/index.ts';
 import { createList, type Page } from '../../../clients/javascript/src/pages.ts';
 import { delayBefore, OUTBOX_POLICY, REQUEST_POLICY } from '../../../clients/javascript/src/retry.ts';
-import { createServerClient } from '../../../clients/javascript/src/server/index.ts';
+import { createServerClient, type EventQuery } from '../../../clients/javascript/src/server/index.ts';
 import { OPERATIONS, type OperationName } from '../../../clients/javascript/src/server/operations.ts';
 import { STATUS_OF } from '../../../src/api/http/problem.ts';
 import { ROOT } from '../../support/documents.ts';
@@ -334,5 +334,35 @@ describe('pages.json', () => {
     for await (const item of list) first.push(item);
     for await (const item of list) first.push(item);
     expect(first).toEqual([1, 2]);
+  });
+});
+
+describe('feed.json', () => {
+  interface FeedCase {
+    name: string;
+    pages: ({ data: unknown[]; last: number } | { status: number; code: string })[];
+    query: EventQuery;
+    take: number | null;
+    items: unknown[];
+    failure?: string;
+    requests: Record<string, string>[];
+  }
+
+  test.each<FeedCase>(contract('feed'))('$name', async ({ pages, query, take, items, requests, failure }) => {
+    const { client, wire } = serverOn((_, index) => {
+      const page = pages[index] as FeedCase['pages'][number];
+      if ('status' in page) return { status: page.status, body: { code: page.code } };
+      return { status: 200, body: { ...page, has_more: index < pages.length - 1 } };
+    });
+    const seen: unknown[] = [];
+    const outcome = await outcomeOf(async () => {
+      for await (const event of client.events.read(query)) {
+        seen.push(event);
+        if (seen.length === take) break;
+      }
+    });
+    expect(seen).toEqual(items);
+    expect(outcome).toBe(failure ?? 'success');
+    expect(wire.sent.map(({ url }) => Object.fromEntries(url.searchParams))).toEqual(requests);
   });
 });

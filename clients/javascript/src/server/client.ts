@@ -7,6 +7,7 @@ import { fillPath, type Query, withQuery } from '../path.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { persist, REQUEST_POLICY } from '../retry.ts';
 import { exchange, openWire, type Reply, type Wire } from '../wire.ts';
+import { createFeed, type EventPage, type EventQuery } from './feed.ts';
 import { OPERATIONS, type OperationName, RESOURCES } from './operations.ts';
 import type { Operations } from './resources.ts';
 import type { IdentityOptions } from './types.ts';
@@ -47,7 +48,8 @@ interface Parsed {
 const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
 /** Paths of POSTs without a body. */
-const ACTIONS = /\/(publish|pause|resume|close|archive|clone|replay|macros\/\{macro_id\})$/;
+const ACTIONS =
+  /\/(publish|pause|resume|close|archive|clone|test|quarantine\/\{id\}\/replay|\{delivery_id\}\/replay|macros\/\{macro_id\})$/;
 
 /** Splits the arguments of an operation: path parameters, query or body, options. */
 function parse(name: OperationName, args: unknown[]): Parsed {
@@ -106,9 +108,12 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
 
   const call = (operation: OperationName, args: unknown[]): unknown => {
     const [, , kind]: readonly [string, string, string?] = OPERATIONS[operation];
-    if (kind !== 'list') return sendOne(operation, args);
+    if (kind !== 'list' && kind !== 'feed') return sendOne(operation, args);
     const parsed = parse(operation, args);
-    return createList(parsed.query, query => send(operation, { ...parsed, query }) as Promise<Page<unknown>>);
+    const fetchPage = (query: Query) => send(operation, { ...parsed, query });
+    if (kind === 'feed')
+      return createFeed(parsed.query as EventQuery, fetchPage as (query: Query) => Promise<EventPage>);
+    return createList(parsed.query, fetchPage as (query: Query) => Promise<Page<unknown>>);
   };
   const methodsOf = (names: Record<string, OperationName>) =>
     Object.fromEntries(Object.entries(names).map(([name, id]) => [name, (...args: unknown[]) => call(id, args)]));

@@ -1,4 +1,4 @@
-/** Operations that accept an API key: method, path, and whether they return a list or take a query. */
+/** Operations that accept an API key: method, path, and whether they return a list or the feed, or take a query. */
 export const OPERATIONS = {
   recordAnswers: ['POST', '/v1/answers'],
   listAnswers: ['GET', '/v1/answers', 'list'],
@@ -19,6 +19,16 @@ export const OPERATIONS = {
   patchMacro: ['PATCH', '/v1/macros/{id}'],
   deleteMacro: ['DELETE', '/v1/macros/{id}'],
   applyMacro: ['POST', '/v1/conversations/{id}/macros/{macro_id}'],
+  listWebhooks: ['GET', '/v1/webhooks', 'list'],
+  createWebhook: ['POST', '/v1/webhooks'],
+  readWebhook: ['GET', '/v1/webhooks/{id}'],
+  patchWebhook: ['PATCH', '/v1/webhooks/{id}'],
+  deleteWebhook: ['DELETE', '/v1/webhooks/{id}'],
+  rotateWebhookSecret: ['POST', '/v1/webhooks/{id}/rotate-secret'],
+  testWebhook: ['POST', '/v1/webhooks/{id}/test'],
+  listDeliveries: ['GET', '/v1/webhooks/{id}/deliveries', 'list'],
+  replayDelivery: ['POST', '/v1/webhooks/{id}/deliveries/{delivery_id}/replay'],
+  replayDeliveries: ['POST', '/v1/webhooks/{id}/replay'],
   listMessages: ['GET', '/v1/conversations/{id}/messages', 'list'],
   createMessage: ['POST', '/v1/conversations/{id}/messages'],
   patchMessage: ['PATCH', '/v1/conversations/{id}/messages/{message_id}'],
@@ -46,11 +56,12 @@ export const OPERATIONS = {
   saveIdentities: ['POST', '/v1/identities'],
   readIdentityAttributes: ['GET', '/v1/identity-attributes'],
   readCardDecisions: ['GET', '/v1/identities/{identity}/card-decisions', 'query'],
+  readEvents: ['GET', '/v1/events', 'feed'],
   readIngestion: ['GET', '/v1/ingestion'],
   listQuarantine: ['GET', '/v1/quarantine', 'list'],
   replayQuarantined: ['POST', '/v1/quarantine/{id}/replay'],
   discardQuarantined: ['DELETE', '/v1/quarantine/{id}'],
-} as const satisfies Record<string, readonly [method: string, path: string, kind?: 'list' | 'query']>;
+} as const satisfies Record<string, readonly [method: string, path: string, kind?: 'list' | 'query' | 'feed']>;
 
 export type OperationName = keyof typeof OPERATIONS;
 
@@ -74,6 +85,7 @@ export const RESOURCES = {
     merge: 'mergeConversation',
     applyMacro: 'applyMacro',
   },
+  events: { read: 'readEvents' },
   identities: {
     list: 'listIdentities',
     read: 'readIdentity',
@@ -111,4 +123,16 @@ export const RESOURCES = {
     estimateReach: 'estimateReach',
   },
   tokens: { inspect: 'inspectToken' },
+  webhooks: {
+    list: 'listWebhooks',
+    create: 'createWebhook',
+    read: 'readWebhook',
+    update: 'patchWebhook',
+    delete: 'deleteWebhook',
+    rotateSecret: 'rotateWebhookSecret',
+    test: 'testWebhook',
+    listDeliveries: 'listDeliveries',
+    replayDelivery: 'replayDelivery',
+    replay: 'replayDeliveries',
+  },
 } as const satisfies Record<string, Record<string, OperationName>>;

@@ -2,6 +2,7 @@ import type { CallOptions } from '../call.ts';
 import type { List } from '../pages.ts';
 import type { Answer, Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
 import type { CardDecisions, CardDecisionsQuery, Reach, ReachRequest } from './decision-types.ts';
+import type { EventQuery, Feed } from './feed.ts';
 import type {
   AppliedMacro,
   BulkChange,
@@ -36,6 +37,15 @@ import type {
   ServerAnswer,
   ServerConversationQuery,
 } from './types.ts';
+import type {
+  Delivery,
+  DeliveryQuery,
+  NewWebhook,
+  Webhook,
+  WebhookPatch,
+  WebhookReplay,
+  WebhookWithSecret,
+} from './webhook-types.ts';
 
 /** Answers. */
 export interface AnswersOperations {
@@ -78,6 +88,12 @@ export interface MacrosOperations {
   read(id: string, options?: CallOptions): Promise<Macro>;
   update(id: string, patch: Partial<NewMacro>, options?: RequestOptions): Promise<Macro>;
   delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** What has happened in the tenant. */
+export interface EventsOperations {
+  /** In order, without gaps, for 30 days. Fails with `events-expired` if `after` is older. */
+  read(query?: EventQuery, options?: CallOptions): Feed;
 }
 
 /** Users and their attributes. */
@@ -150,6 +166,28 @@ export interface QuestionsOperations {
   estimateReach(id: string, rules?: ReachRequest, options?: RequestOptions): Promise<Reach>;
 }
 
+/** Webhooks and their deliveries. */
+export interface WebhooksOperations {
+  /** Oldest first. */
+  list(query?: PageQuery, options?: CallOptions): List<Webhook>;
+  /** Sends the events from now on. The secret is returned only once. */
+  create(webhook: NewWebhook, options?: RequestOptions): Promise<WebhookWithSecret>;
+  read(id: string, options?: CallOptions): Promise<Webhook>;
+  update(id: string, patch: WebhookPatch, options?: RequestOptions): Promise<Webhook>;
+  /** Its undelivered events stay in the feed. */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+  /** Returns the new secret, only once. For `overlap_hours` (24), requests are signed with both. */
+  rotateSecret(id: string, rotation: { overlap_hours?: number }, options?: RequestOptions): Promise<WebhookWithSecret>;
+  /** Sends a test event once. Its outcome is in the list of deliveries within seconds. */
+  test(id: string, options?: RequestOptions): Promise<Delivery>;
+  /** Newest first. */
+  listDeliveries(id: string, query?: DeliveryQuery, options?: CallOptions): List<Delivery>;
+  /** Sends the event of a delivery again, under its `webhook-id`. */
+  replayDelivery(id: string, deliveryId: string, options?: RequestOptions): Promise<Delivery>;
+  /** Sends the events of a range of time again, under their `webhook-id`. */
+  replay(id: string, replay: WebhookReplay, options?: RequestOptions): Promise<{ count: number }>;
+}
+
 /** Access tokens of the tenant. */
 export interface TokensOperations {
   /** Validates a token signed with one of your keys. */
@@ -164,6 +202,7 @@ export interface TokensOperations {
 export interface Operations {
   readonly answers: AnswersOperations;
   readonly conversations: ConversationsOperations;
+  readonly events: EventsOperations;
   readonly identities: IdentitiesOperations;
   readonly ingestion: IngestionOperations;
   readonly macros: MacrosOperations;
@@ -171,4 +210,5 @@ export interface Operations {
   readonly quarantine: QuarantineOperations;
   readonly questions: QuestionsOperations;
   readonly tokens: TokensOperations;
+  readonly webhooks: WebhooksOperations;
 }

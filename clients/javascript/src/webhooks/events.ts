@@ -1,56 +1,67 @@
+import type { IdentityProfile, Question } from '../server/types.ts';
 import type { Answer, Conversation, Message } from '../types.ts';
 
-/** What the event itself says; each member is there where it applies. */
-export interface EventDetails {
-  /** Value before the change. */
-  from?: unknown;
-  /** Value after the change. */
-  to?: unknown;
-  /** Who caused it. */
-  by?: unknown;
-  /** Number of objects, for `answers.expired`. */
+/** Who caused an event. `id` is `member_…` or `key_…`; null for a user, whom the object names, and for the system. */
+export interface EventActor {
+  type: 'member' | 'api_key' | 'user' | 'system';
+  id: string | null;
+}
+
+export interface EventObject {
+  type: 'answer' | 'conversation' | 'message' | 'identity' | 'question' | 'api_key' | 'webhook' | 'tenant';
+  /** As in the paths of the API; null for an identity without a profile. */
+  id: string | null;
+  /** Only for an identity. */
+  verified?: boolean;
+  /** Only for a message. */
+  conversation_id?: string;
+}
+
+export interface EventData<Kept = Record<string, unknown>> {
+  /** Status or assignee before the change. */
+  from?: string | null;
+  /** Status or assignee after the change. */
+  to?: string | null;
+  by?: EventActor;
+  /** Number of objects, such as of expired answers. */
   count?: number;
-  /** URL of the object, where the object is not included. */
+  /** The object as it is now, null when it is gone. In the feed only with `expand`, in webhooks with the payload `full`. */
+  object?: Kept | null;
+  /** Address of the object in the API, in webhooks without the object. */
   href?: string;
 }
 
-interface EventOf<Type extends string, Kept = Record<string, unknown>> {
-  /** ID of the event, the same in every delivery: what you have processed is recognized by it. Equals the header `webhook-id`. */
+interface EventOf<Type extends string, Kept = Record<string, unknown>, Sequence = number> {
+  /** The same in every delivery and in the feed: recognize by it what you have processed. Equals the header `webhook-id`. */
   id: string;
   type: Type;
   /** Number of the event in the tenant's feed, without gaps. */
-  sequence: number;
+  sequence: Sequence;
   timestamp: string;
   tenant_id: string;
-  object: { type: string; id: string };
-  /** `object` is the object as it is at the time of this delivery, null if it is gone. Absent with the payload `thin`. */
-  data: EventDetails & { object?: Kept | null };
+  object: EventObject;
+  data: EventData<Kept>;
 }
 
+type ConversationEvents =
+  | 'conversation.created'
+  | 'conversation.updated'
+  | 'conversation.status_changed'
+  | 'conversation.assigned'
+  | 'conversation.deleted';
+
 /**
- * An event, by its `type`. Newer servers send further types: ignore those that you don't know, in the `default` of a `switch`.
+ * An event of the feed, by its `type`. Newer servers send further types: ignore those that you don't know, in the `default` of a `switch`.
  */
-export type WebhookEvent =
+export type ParleyEvent =
   | EventOf<'answer.stored' | 'answer.updated' | 'answer.completed' | 'answer.deleted', Answer>
-  | EventOf<
-      | 'conversation.created'
-      | 'conversation.updated'
-      | 'conversation.status_changed'
-      | 'conversation.assigned'
-      | 'conversation.deleted',
-      Conversation
-    >
+  | EventOf<ConversationEvents, Conversation>
   | EventOf<'message.created' | 'message.updated' | 'message.redacted', Message>
-  | EventOf<
-      | 'answers.expired'
-      | 'identity.updated'
-      | 'identity.merged'
-      | 'identity.erased'
-      | 'question.published'
-      | 'question.updated'
-      | 'question.closed'
-      | 'api_key.created'
-      | 'api_key.revoked'
-      | 'webhook.disabled'
-      | 'export.completed'
-    >;
+  | EventOf<'identity.updated', IdentityProfile>
+  | EventOf<'question.published' | 'question.updated' | 'question.closed', Question>
+  | EventOf<'answers.expired' | 'api_key.created' | 'api_key.revoked' | 'webhook.disabled'>;
+
+export type EventType = ParleyEvent['type'];
+
+/** An event as a webhook receives it. A test is not in the feed. */
+export type WebhookEvent = ParleyEvent | EventOf<'webhook.test', Record<string, unknown>, null>;

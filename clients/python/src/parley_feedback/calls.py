@@ -47,8 +47,19 @@ def path(pattern: str, **values: str) -> str:
 
 def target(path: str, query: Query) -> str:
     """Appends the query to a path."""
-    parts = [f"{name}={_encode(name, _as_text(name, value))}" for name, value in query.items() if value is not None]
+    parts = [f"{name}={_encode(name, as_text(name, value))}" for name, value in query.items() if value is not None]
     return f"{path}?{'&'.join(parts)}" if parts else path
+
+
+def as_text(name: str, value: str | int | date) -> str:
+    """Returns a value as it is sent: times in UTC."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, datetime):
+        return str(value)  # dates as well: ISO 8601
+    if value.tzinfo is None:
+        raise InvalidArgument(name, "must have a time zone")
+    return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def content(body: object) -> bytes:
@@ -132,16 +143,6 @@ def _encode(name: str, value: str) -> str:
         return quote(value, safe="")
     except UnicodeEncodeError as error:  # a lone surrogate
         raise InvalidArgument(name, "must be encodable as UTF-8") from error
-
-
-def _as_text(name: str, value: str | int | date) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, datetime):
-        return str(value)  # dates as well: ISO 8601
-    if value.tzinfo is None:
-        raise InvalidArgument(name, "must have a time zone")
-    return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _if_match(etag: str | None) -> Mapping[str, str]:

@@ -21,11 +21,13 @@ class Page(Generic[T]):
         data: Items of the page.
         has_more: Whether another page follows, even if this one is empty.
         next_cursor: Cursor of the next page.
+        last: Only of the feed: `after` of the next page.
     """
 
     data: list[T]
     has_more: bool
     next_cursor: str | None
+    last: int | None = None
 
 
 class Pages(Generic[T]):
@@ -73,10 +75,12 @@ def read_page(value: object) -> Page[Any]:
     data: list[Any] | None = page.get("data")
     if not isinstance(data, list):
         raise TypeError("not a page of a list")
-    return Page(data, page.get("has_more") is True, page.get("next_cursor"))
+    return Page(data, page.get("has_more") is True, page.get("next_cursor"), page.get("last"))
 
 
 def _following(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
+    if page.has_more and page.last is not None:
+        return replace(call, query={**call.query, "after": page.last})
     if not page.has_more or page.next_cursor is None:
         return None
     return replace(call, query={**call.query, "cursor": page.next_cursor})

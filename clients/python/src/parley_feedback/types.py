@@ -4,6 +4,7 @@ Results are plain dictionaries; newer servers may send additional fields.
 """
 
 import sys
+from collections.abc import Sequence
 from typing import Any, Literal
 
 if sys.version_info >= (3, 11):
@@ -1113,43 +1114,52 @@ EventType = Literal[
     "message.updated",
     "message.redacted",
     "identity.updated",
-    "identity.merged",
-    "identity.erased",
     "question.published",
     "question.updated",
     "question.closed",
     "api_key.created",
     "api_key.revoked",
     "webhook.disabled",
-    "export.completed",
 ]
+EventObjectType = Literal["answer", "conversation", "message", "identity", "question", "api_key", "webhook", "tenant"]
+DeliveryStatus = Literal["delivered", "failed", "waiting"]
+WebhookPayload = Literal["full", "thin"]
+WebhookStatus = Literal["enabled", "disabled"]
+
+
+class EventActor(TypedDict):
+    """Who caused an event. `id` is `member_…` or `key_…`; None for a user and for the system."""
+
+    type: Literal["member", "api_key", "user", "system"]
+    id: str | None
 
 
 class EventObject(TypedDict):
-    """The object that an event is about."""
+    """The object that an event is about. `id` is None for an identity without a profile."""
 
-    type: str
-    id: str
+    type: EventObjectType
+    id: str | None
+    verified: NotRequired[bool]
+    conversation_id: NotRequired[str]
 
 
 # `from` is not a name in Python.
 EventData = TypedDict(
     "EventData",
     {
-        "from": object,
-        "to": object,
-        "by": object,
+        "from": str | None,
+        "to": str | None,
+        "by": EventActor,
         "count": int,
-        "href": str,
         "object": dict[str, Any] | None,
     },
     total=False,
 )
-"""What an event says itself, and `object` as it is at the time of the delivery, None if it is gone."""
+"""What an event says itself, and `object` as it is now, None when it is gone."""
 
 
-class WebhookEvent(TypedDict):
-    """An event. `id` is the same in every delivery. Newer servers may send further types."""
+class Event(TypedDict):
+    """An event. `id` is the same in every delivery and in the feed. Newer servers send further types."""
 
     id: str
     type: EventType
@@ -1158,3 +1168,105 @@ class WebhookEvent(TypedDict):
     tenant_id: str
     object: EventObject
     data: EventData
+
+
+class WebhookEventData(EventData, total=False):
+    """What an event says itself. With the payload `thin`, `href` is the address of the object."""
+
+    href: str
+
+
+class WebhookEvent(TypedDict):
+    """An event as a webhook receives it. A test has no `sequence`. Newer servers send further types."""
+
+    id: str
+    type: EventType | Literal["webhook.test"]
+    sequence: int | None
+    timestamp: str
+    tenant_id: str
+    object: EventObject
+    data: WebhookEventData
+
+
+class NewWebhook(TypedDict):
+    """A new webhook."""
+
+    url: str
+    description: NotRequired[str]
+    event_types: Sequence[EventType]
+    payload: NotRequired[WebhookPayload]
+    ordered: NotRequired[bool]
+
+
+class WebhookPatch(TypedDict, total=False):
+    """Changes to a webhook. `resume` only with the status `enabled`."""
+
+    url: str
+    description: str
+    event_types: Sequence[EventType]
+    payload: WebhookPayload
+    ordered: bool
+    status: WebhookStatus
+    resume: Literal["continue", "now"]
+
+
+class WebhookRotation(TypedDict, total=False):
+    """Options of a rotation: hours for which requests are also signed with the previous secret, 24 by default."""
+
+    overlap_hours: float
+
+
+# `from` is not a name in Python.
+WebhookReplay = TypedDict(
+    "WebhookReplay",
+    {"from": Required[str], "to": str, "types": Sequence[EventType]},
+    total=False,
+)
+"""Which events are sent again."""
+
+
+class ReplayCount(TypedDict):
+    """Number of events that are sent again."""
+
+    count: int
+
+
+class WebhookLag(TypedDict):
+    """Events that are not delivered yet, and the age of the oldest."""
+
+    events: int
+    seconds: int
+
+
+class Webhook(TypedDict):
+    """A webhook. `secret` is present only in the replies to its creation and rotation."""
+
+    id: str
+    url: str
+    description: str
+    event_types: list[EventType]
+    payload: WebhookPayload
+    ordered: bool
+    status: WebhookStatus
+    disabled_reason: Literal["manual", "gone", "failing"] | None
+    lag: WebhookLag
+    previous_secret_until: str | None
+    created_at: str
+    updated_at: str
+    secret: NotRequired[str]
+
+
+class Delivery(TypedDict):
+    """An attempt to send an event to a webhook."""
+
+    id: str
+    event_id: str
+    sequence: int | None
+    type: EventType | Literal["webhook.test"]
+    attempt: int
+    at: str
+    status: DeliveryStatus
+    response_status: int | None
+    duration_ms: int | None
+    error: str | None
+    response: str | None

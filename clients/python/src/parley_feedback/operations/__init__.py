@@ -5,12 +5,14 @@ from typing import Generic
 from ..drivers import D
 from .answers import Answers
 from .conversations import Conversations
+from .events import Events
 from .identities import Identities
 from .ingestion import IngestionCounters, Quarantine
 from .macros import Macros
 from .messages import Messages
 from .questions import Questions
 from .tokens import Tokens
+from .webhooks import Webhooks
 
 
 class Resources(Generic[D]):
@@ -23,6 +25,7 @@ class Resources(Generic[D]):
         self._driver = driver
         self.answers = Answers(driver)
         self.conversations = Conversations(driver)
+        self.events = Events(driver)
         self.identities = Identities(driver)
         self.ingestion = IngestionCounters(driver)
         self.macros = Macros(driver)
@@ -30,3 +33,4 @@ class Resources(Generic[D]):
         self.quarantine = Quarantine(driver)
         self.questions = Questions(driver)
         self.tokens = Tokens(driver)
+        self.webhooks = Webhooks(driver)
