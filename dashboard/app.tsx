@@ -57,6 +57,9 @@ const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
   ),
   apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
   savedReplies: page(() => import('./pages/settings/macros/macros.tsx').then(module => module.SavedReplies)),
+  webhooks: page(() => import('./pages/settings/webhooks/webhooks.tsx').then(module => module.Webhooks)),
+  webhook: page(() => import('./pages/settings/webhooks/webhook.tsx').then(module => module.WebhookPage)),
+  events: page(() => import('./pages/settings/events/events.tsx').then(module => module.Events)),
   members: page(() => import('./pages/settings/members.tsx').then(module => module.Members)),
   auditLog: page(() => import('./pages/settings/audit-log.tsx').then(module => module.AuditLog)),
 };

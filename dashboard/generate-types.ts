@@ -96,9 +96,11 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
 function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | undefined> {
   const scopes = components.schemas.ApiKey?.properties?.scopes?.items;
   const action = paths['/v1/audit-log']?.get?.parameters?.find(({ name }) => name === 'action');
+  const types = components.schemas.EventType;
   return {
     SCOPES: typeof scopes === 'object' ? scopes['x-extensible-enum'] : undefined,
     ACTIONS: action?.schema?.enum,
+    EVENT_TYPES: types?.enum ?? types?.['x-extensible-enum'],
   };
 }
 

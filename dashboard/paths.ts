@@ -33,6 +33,9 @@ export const TENANT_PATHS = {
   appearance: '/settings/appearance',
   apiKeys: '/settings/api-keys',
   savedReplies: '/settings/saved-replies',
+  webhooks: '/settings/webhooks',
+  webhook: '/settings/webhooks/:id',
+  events: '/settings/events',
   members: '/settings/members',
   auditLog: '/settings/audit-log',
 } as const;

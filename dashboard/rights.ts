@@ -11,6 +11,8 @@ const OPERATIONS = {
   'assignment-rules:read': 'GET /v1/assignment-rules',
   'tenant:write': 'PATCH /v1/tenant',
   'api-keys:manage': 'POST /v1/api-keys',
+  'webhooks:manage': 'POST /v1/webhooks',
+  'events:read': 'GET /v1/events',
   'members:manage': 'POST /v1/members',
   'audit-log:read': 'GET /v1/audit-log',
 } as const satisfies Record<string, keyof typeof HOLDERS>;

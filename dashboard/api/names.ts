@@ -25,3 +25,11 @@ export type Tenant = Schemas['Tenant'];
 export type Invitation = Schemas['Invitation'];
 export type SentInvitation = Schemas['SentInvitation'];
 export type Member = Schemas['Member'];
+
+export type Webhook = Schemas['Webhook'];
+export type NewWebhook = Operations['POST /v1/webhooks']['body'];
+/** Includes the secret, which is returned only once. */
+export type WebhookWithSecret = Operations['POST /v1/webhooks']['response'];
+export type Delivery = Schemas['Delivery'];
+export type EventType = Schemas['EventType'];
+export type FeedEvent = Schemas['Event'];

@@ -29,6 +29,8 @@ export class ApiProblem extends Error {
   readonly now: Record<string, unknown>;
   /** In `conversation-moved`: the replies and notes that were written meanwhile, oldest first. */
   readonly missed: Schemas['Message'][];
+  /** Number of the oldest event that is kept, in the problem of an earlier one. */
+  readonly oldest: number | undefined;
   /** Value of `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -44,6 +46,7 @@ export class ApiProblem extends Error {
     this.now =
       typeof document.now === 'object' && document.now !== null ? (document.now as Record<string, unknown>) : {};
     this.missed = Array.isArray(document.missed) ? document.missed : [];
+    this.oldest = typeof document.oldest === 'number' ? document.oldest : undefined;
     this.retryAfterSeconds = retryAfter ? Number(retryAfter) || undefined : undefined;
   }
 }

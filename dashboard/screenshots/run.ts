@@ -23,7 +23,8 @@ const folder = isForReadme ? resolve(import.meta.dirname, '../../docs/images') :
 const chosen = (scenes: Scene[]): Scene[] =>
   names.length === 0 ? scenes : scenes.filter(({ name }) => names.some(start => name.startsWith(start)));
 
-await using installation = await startEmbedded();
+// Its webhooks lead to this machine.
+await using installation = await startEmbedded({ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' });
 const { baseUrl, setupLink } = installation;
 const browser = await openBrowser();
 try {

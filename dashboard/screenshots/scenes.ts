@@ -60,11 +60,12 @@ export const EMPTY: Scene[] = [
   { name: 'empty-inbox', path: pathTo('inbox'), isScreen: true },
   { name: 'empty-api-keys', path: pathTo('apiKeys') },
   { name: 'empty-saved-replies', path: pathTo('savedReplies') },
+  { name: 'empty-webhooks', path: pathTo('webhooks') },
   { name: 'empty-ingestion', path: pathTo('data') },
 ];
 
 /** Every page of a seeded tenant. */
-export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
+export const pagesOf = ({ questions, draftId, conversationId, webhookId }: Seeded): Scene[] => [
   { name: 'home', path: pathTo('home') },
   { name: 'questions', path: pathTo('questions') },
   { name: 'question-new', path: pathTo('newQuestion') },
@@ -87,6 +88,9 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'settings-appearance', path: pathTo('appearance') },
   { name: 'settings-api-keys', path: pathTo('apiKeys') },
   { name: 'settings-saved-replies', path: pathTo('savedReplies') },
+  { name: 'settings-webhooks', path: pathTo('webhooks') },
+  { name: 'settings-webhook', path: pathTo('webhook', { id: webhookId }) },
+  { name: 'settings-events', path: pathTo('events'), isScreen: true },
   { name: 'settings-members', path: pathTo('members') },
   { name: 'settings-security', path: pathTo('me') },
   { name: 'settings-audit-log', path: pathTo('auditLog') },
@@ -117,6 +121,47 @@ export const statesOf = ({ questions, draftId, ...seeded }: Seeded): Scene[] => 
   },
   { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: opens('Rotate') },
   { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: opens('Revoke') },
+  {
+    name: 'webhook-create',
+    path: pathTo('webhooks'),
+    isScreen: true,
+    async act(page) {
+      await opens('Create webhook')(page);
+      await page.getByLabel('Selected events').check();
+    },
+  },
+  {
+    name: 'webhook-secret',
+    path: pathTo('webhook', { id: seeded.webhookId }),
+    isScreen: true,
+    async act(page) {
+      await opens('Rotate secret')(page);
+      await page.getByLabel('Grace period (hours)').fill('0');
+      await press('Rotate')(page);
+      await page.getByText('Copy these values now.', { exact: false }).waitFor();
+    },
+  },
+  {
+    name: 'webhook-replay',
+    path: pathTo('webhook', { id: seeded.webhookId }),
+    isScreen: true,
+    act: opens('Replay a period'),
+  },
+  { name: 'webhook-disable', path: pathTo('webhook', { id: seeded.webhookId }), isScreen: true, act: opens('Disable') },
+  {
+    name: 'webhook-delivery',
+    path: pathTo('webhook', { id: seeded.webhookId }),
+    act: page => page.getByText('Request and response').first().click(),
+  },
+  {
+    name: 'event-content',
+    path: pathTo('events'),
+    isScreen: true,
+    async act(page) {
+      await page.getByText('Show content').first().click();
+      await page.getByText('"tenant_id"', { exact: false }).waitFor();
+    },
+  },
   { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite member') },
   {
     name: 'question-close',

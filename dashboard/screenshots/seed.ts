@@ -23,6 +23,7 @@ export interface Seeded {
   conversationId: string;
   snoozedId: string;
   mergedId: string;
+  webhookId: string;
 }
 
 type Send = (method: string, path: string, body?: unknown, bearer?: string) => Promise<{ id: string }>;
@@ -130,6 +131,19 @@ async function inviteTeam(page: Page, baseUrl: string): Promise<string> {
   return data.find((member: { name: string }) => member.name === 'Mika Sørensen').id;
 }
 
+/** The URL of a webhook on this machine without a receiver. */
+const hookUrl = (path: string): string => `http://127.0.0.1:65535/${path}`;
+
+/** Creates a webhook with a test, and one that is disabled. Returns the id of the first. */
+async function createWebhooks(send: Send): Promise<string> {
+  const event_types = ['answer.completed', 'conversation.created', 'message.created'];
+  const { id } = await send('POST', '/v1/webhooks', { url: hookUrl('crm'), description: 'CRM', event_types });
+  await send('POST', `/v1/webhooks/${id}/test`);
+  const old = await send('POST', '/v1/webhooks', { url: hookUrl('old'), event_types, payload: 'thin' });
+  await send('PATCH', `/v1/webhooks/${old.id}`, { status: 'disabled' });
+  return id;
+}
+
 /** Moves one stored answer to the quarantine, as if its processing had failed. */
 const QUARANTINE_ONE = `
   with one as (delete from answers where id = (select id from answers order by received_at desc limit 1) returning *),
@@ -182,6 +196,7 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const memberId = await inviteTeam(page, place.baseUrl);
   const questions = await createQuestions(send);
   const draft = await send('POST', '/v1/questions', DRAFT);
+  const webhookId = await createWebhooks(send);
   const answers = await sendAnswers(send, questions);
   const day = await addWorkingDay(send);
   const talks: string[] = [];
@@ -189,5 +204,5 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
   await moveIntoThePast(place, answers);
-  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string, ...day };
+  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string, webhookId, ...day };
 }

@@ -79,10 +79,12 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
   let ada: Watched;
   let page: Page;
   let params: Record<string, string>;
+  let webhookId: string;
+  const paramsOf = (name: PathName) => (name === 'inbox' ? {} : name === 'webhook' ? { id: webhookId } : params);
   const open = (path: string) => dashboard.open(path);
 
   beforeAll(async () => {
-    dashboard = await openDashboard();
+    dashboard = await openDashboard({ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' });
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
     const key: ShownKey = await asPerson(page, 'POST', '/v1/api-keys', { name: 'backend', kind: 'server' });
@@ -96,6 +98,9 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
     await send('/v1/answers', { answers: [given] });
     await send('/v1/conversations', { identity: 'mara', message: 'Hello' });
     await waitFor(async () => (await asPerson(page, 'GET', '/v1/answers')).data.length === 1);
+    const url = 'http://127.0.0.1:65535/';
+    const webhook = await asPerson(page, 'POST', '/v1/webhooks', { url, event_types: ['question.published'] });
+    webhookId = webhook.id;
     params = { id, identity: 'mara' };
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
@@ -104,7 +109,7 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
     'Tab reaches every control of the page %s, and the focus is visible',
     async name => {
       expect(PATHS).toHaveProperty(name);
-      await open(pathTo(name, name === 'inbox' ? {} : params));
+      await open(pathTo(name, paramsOf(name)));
       const { stops, missed, invisible } = await tour(page);
       expect(stops).toBeGreaterThan(5);
       expect(missed).toEqual([]);
@@ -116,6 +121,8 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
   test.each([
     ['apiKeys', 'Create API key'],
     ['apiKeys', 'Revoke'],
+    ['webhook', 'Rotate secret'],
+    ['webhook', 'Delete'],
     ['members', 'Invite member'],
     ['questionResults', 'Close'],
     ['questionAnswers', 'View answer of mara'],
@@ -123,7 +130,7 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
   ] as const)(
     'on the page %s, Escape closes the dialog of "%s", whose button has the focus again',
     async (name, label) => {
-      await open(pathTo(name, name === 'inbox' ? {} : params));
+      await open(pathTo(name, paramsOf(name)));
       const button = page.getByRole('button', { name: label, exact: true }).first();
       await button.focus();
       await page.keyboard.press('Enter');

@@ -274,7 +274,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
     await asPerson(page, 'PATCH', `/v1/conversations/${filled.conversation}`, { priority: 'high', tags: ['tx-1'] });
     const names: PathName[] = ['home', 'questions', 'newQuestion', 'question', 'questionResults', 'questionVersions'];
     names.push('questionAnswers', 'inbox', 'conversation', 'people', 'identity', 'insights', 'data');
-    names.push('general', 'appearance', 'apiKeys', 'savedReplies', 'members', 'me', 'auditLog');
+    names.push('general', 'appearance', 'apiKeys', 'savedReplies', 'webhooks', 'events', 'members', 'me', 'auditLog');
     for (const name of names) {
       await open(pathTo(name, params[name]), german.page);
       expect(await german.page.getAttribute('html', 'lang')).toBe('de');

@@ -308,6 +308,8 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 240_000 }, () =
       pathTo('data'),
       pathTo('general'),
       pathTo('apiKeys'),
+      pathTo('webhooks'),
+      pathTo('events'),
       pathTo('members'),
       pathTo('me'),
       pathTo('auditLog'),

@@ -58,12 +58,13 @@ export async function startInstallation(settings: Record<string, string> = {}) {
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 
 /** Starts a complete Parley process as `npm start` does, with an embedded database in a folder of its own. */
-export async function startEmbedded() {
+export async function startEmbedded(settings: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'parley-embedded-'));
   await chmod(folder, 0o755); // started by root, the embedded PostgreSQL runs as another user
   const port = String(await freePort());
   const baseUrl = `http://localhost:${port}`;
-  const server = await startProcess('start', { DATA_DIR: folder, PORT: port, BASE_URL: baseUrl, LOG_LEVEL: 'warn' });
+  const own = { DATA_DIR: folder, PORT: port, BASE_URL: baseUrl, LOG_LEVEL: 'warn' };
+  const server = await startProcess('start', { ...own, ...settings });
   const stop = async () => {
     await server[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true, maxRetries: 20 }); // PostgreSQL may still be stopping

@@ -26,6 +26,8 @@ function usePages(): Place[] {
     [t('API Keys'), pathTo('apiKeys'), may('api-keys:manage')],
     [t('Saved replies'), pathTo('savedReplies')],
     [t('Members'), pathTo('members')],
+    [t('Webhooks'), pathTo('webhooks'), may('webhooks:manage')],
+    [t('Events'), pathTo('events'), may('events:read')],
     [t('Audit log'), pathTo('auditLog'), may('audit-log:read')],
     [t('Your account'), pathTo('me')],
   ];

@@ -22,6 +22,8 @@ export function SettingsFrame({
     { href: pathTo('appearance'), title: t('Appearance') },
     ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
     { href: pathTo('savedReplies'), title: t('Saved replies') },
+    ...(may('webhooks:manage') ? [{ href: pathTo('webhooks'), title: t('Webhooks') }] : []),
+    ...(may('events:read') ? [{ href: pathTo('events'), title: t('Events') }] : []),
     { href: pathTo('members'), title: t('Members') },
     ...(may('audit-log:read') ? [{ href: pathTo('auditLog'), title: t('Audit log') }] : []),
   ];
