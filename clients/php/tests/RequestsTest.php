@@ -21,9 +21,9 @@ final class RequestsTest extends TestCase
     public static function cases(): array
     {
         $named = [];
-        foreach (Contract::read('requests.json') as $case) {
+        foreach (Contract::read('requests.json') as $number => $case) {
             foreach (array_intersect($case['as'], ['server', 'public-key']) as $side) {
-                $named["{$case['operation']} as $side"] = [$case, $side];
+                $named["$number {$case['operation']} as $side"] = [$case, $side];
             }
         }
         return $named;

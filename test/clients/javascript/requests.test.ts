@@ -104,7 +104,7 @@ describe('requests.json', () => {
     const ours = operations.filter(({ security = [] }) =>
       security.some(kind => 'apiKey' in kind || 'accessToken' in kind || 'publicKey' in kind),
     );
-    expect(requestCases.map(({ operation }) => operation).toSorted()).toEqual(
+    expect([...new Set(requestCases.map(({ operation }) => operation))].toSorted()).toEqual(
       ours.map(({ operationId }) => operationId).toSorted(),
     );
   });
@@ -123,8 +123,8 @@ describe('requests.json', () => {
   });
 
   test('the client has no other operations', () => {
-    const ofServers = requestCases.filter(({ as }) => as.includes('server')).map(({ operation }) => operation);
-    expect(Object.keys(OPERATIONS).toSorted()).toEqual(ofServers.toSorted());
+    const ofServers = new Set(requestCases.filter(({ as }) => as.includes('server')).map(({ operation }) => operation));
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual([...ofServers].toSorted());
   });
 
   const appCalls: Record<string, (client: ReturnType<typeof createClient>, given: never) => Promise<unknown>> = {
