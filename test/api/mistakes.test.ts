@@ -51,6 +51,7 @@ describe('a common mistake', () => {
 
   test('is tested more than a hundred times, each under its own name', () => {
     expect(MISTAKES.length).toBeGreaterThanOrEqual(105);
+    expect(AUDIENCE_MISTAKES.length + RULE_MISTAKES.length).toBeGreaterThanOrEqual(40);
     expect(new Set(MISTAKES.map(([name]) => name)).size).toBe(MISTAKES.length);
     const codes = new Set(MISTAKES.map(([, , , code]) => code));
     expect(Object.keys(FIELD_CODES).filter(code => !codes.has(code))).toEqual([]);

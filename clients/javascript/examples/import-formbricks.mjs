@@ -18,6 +18,7 @@ import { contentOf, isRequired } from './formbricks/content.mjs';
 import { endingOf, thanksIn } from './formbricks/endings.mjs';
 import { localesOf } from './formbricks/languages.mjs';
 import { planSurvey } from './formbricks/plan.mjs';
+import { rulesOf } from './formbricks/rules.mjs';
 import { blocksOf, plain, TYPES, valueIn } from './formbricks/survey.mjs';
 
 const { SERVICE_BASE_URL, SERVICE_API_KEY, PARLEY_IDENTITY_PREFIX = '' } = process.env;
@@ -118,10 +119,12 @@ async function importSteps(parley, survey, steps, known) {
   const [main, ...followUps] = steps;
   const ending = endingOf(survey);
   const { losses, ...languages } = localesOf(survey, steps, ending);
-  for (const loss of losses) console.warn(`left out: ${loss}`);
+  const { rules, losses: others } = rulesOf(survey);
+  for (const loss of [...losses, ...others]) console.warn(`left out: ${loss}`);
   const question = await createQuestion(parley, `${survey.id}-steps`, {
     ...contentOf(main.element),
     ...languages,
+    ...rules,
     thanks: thanksIn(ending),
     name: plain(survey.name, 120),
     follow_ups: followUps.map(({ element, key, show_if }) => ({
