@@ -106,6 +106,7 @@ const FILLED = [
   'question_results',
   'question_step_results',
   'ingestion_totals',
+  'response_quotas',
   'recorded_flushes',
   'quarantined_answers',
   'floor.answers',

@@ -1,44 +1,6 @@
-import type { Figures } from './bench.ts';
+import { type Goal, higher, lower, overKoa, plain, ratio } from './goal.ts';
+import { TARGETED } from './targeted-goals.ts';
 
-/** A row of the table. */
-export interface Goal {
-  /** The number of the goal. Several rows may share one. */
-  number: string;
-  what: string;
-  how: string;
-  /** The required bound and the target. A row without them is only informative. */
-  must?: number;
-  aim?: number;
-  better: 'higher' | 'lower';
-  unit: string;
-  /** The figures from which the value is computed. */
-  figures: string[];
-  /** Its value in one round. */
-  value(figures: Figures): number;
-}
-
-type Line = Omit<Goal, 'figures' | 'value'>;
-
-/** The rate of bare Koa measured directly before and after a figure that is compared with it. */
-export const koaNextTo = (figure: string): string => `koa next to ${figure}`;
-
-const ratio = (line: Omit<Line, 'unit'> & { unit?: string }, of: string, to: string): Goal => ({
-  unit: '×',
-  ...line,
-  figures: [of, to],
-  value: figures => (figures[of] ?? Number.NaN) / (figures[to] ?? Number.NaN),
-});
-
-const overKoa = (line: Omit<Line, 'unit'>, of: string): Goal => ratio({ ...line, unit: '÷ Koa' }, of, koaNextTo(of));
-
-const plain = (line: Line, figure: string, factor = 1): Goal => ({
-  ...line,
-  figures: [figure],
-  value: figures => (figures[figure] ?? Number.NaN) * factor,
-});
-
-const higher = { better: 'higher' } as const;
-const lower = { better: 'lower' } as const;
 const COLD = 'the same, 0 % cache hits';
 
 /** Goals of questions with five steps in five languages. */
@@ -355,8 +317,5 @@ export const GOALS: Goal[] = [
     'watched',
   ),
   ...STEPPED,
+  ...TARGETED,
 ];
-
-/** Whether a value meets a bound. */
-export const holds = ({ better }: Goal, value: number, bound: number): boolean =>
-  better === 'higher' ? value >= bound : value <= bound;

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { CostRow, Figures } from './bench.ts';
 import { NOISE_LIMIT } from './cpu.ts';
 import type { Curve } from './curve.ts';
-import { GOALS, type Goal, holds } from './goals.ts';
+import { type Goal, holds } from './goal.ts';
+import { GOALS } from './goals.ts';
 import { mean, median, short } from './numbers.ts';
 
 /** One round: its figures, and the names of those measured while other programs kept the machine busy. */

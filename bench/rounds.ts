@@ -1,6 +1,7 @@
 import type { Bench } from './bench.ts';
 import { NOISE_LIMIT } from './cpu.ts';
-import { GOALS, koaNextTo } from './goals.ts';
+import { koaNextTo } from './goal.ts';
+import { GOALS } from './goals.ts';
 import { mean, short } from './numbers.ts';
 import type { Round } from './report.ts';
 import { KOA, obstacle, STEPS, type Step } from './steps.ts';

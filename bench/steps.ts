@@ -12,7 +12,17 @@ import { LATENCY_IS_FINE } from './load.ts';
 import { measureWatched } from './observer-steps.ts';
 import { measureNaive, measureStored } from './pipeline-steps.ts';
 import { measureCatalog, measureManyUsers, measureSteppedAnswers, measureSteppedCards } from './stepped-steps.ts';
-import { measureCopy, measureDrain, measureRecord, measureSteppedCopy, measureSteppedRecord } from './store-steps.ts';
+import {
+  measureCopy,
+  measureDrain,
+  measureLimitedRecord,
+  measureLimitsCopy,
+  measureOneLimit,
+  measureRecord,
+  measureSteppedCopy,
+  measureSteppedRecord,
+} from './store-steps.ts';
+import { measureFirstFetches, measureHistories, measureManyContexts, measureTargetedCards } from './targeted-steps.ts';
 
 /** A program measured once a round. */
 export interface Step {
@@ -58,6 +68,33 @@ const STEPPED_STEPS: Step[] = [
   { figures: ['stepped record'], run: measureSteppedRecord },
   { figures: ['many users peak MB'], run: measureManyUsers },
   { figures: ['catalog MB', 'catalog estimate MB', 'catalog ms'], run: measureCatalog },
+];
+
+/** Tenants with 200 live questions of 20 conditions each, or with limits. */
+const TARGETED_STEPS: Step[] = [
+  {
+    figures: ['ruled cards'],
+    run: measureTargetedCards('ruled cards', 'ruled', false, 'GET /v1/cards 200, 200 questions'),
+  },
+  {
+    figures: ['unruled cards'],
+    run: measureTargetedCards('unruled cards', 'plain', false, 'GET /v1/cards 200, three questions'),
+  },
+  {
+    figures: ['ruled unchanged'],
+    run: measureTargetedCards('ruled unchanged', 'ruled', true, 'GET /v1/cards 304, 200 questions'),
+  },
+  {
+    figures: ['unruled unchanged'],
+    run: measureTargetedCards('unruled unchanged', 'plain', true, 'GET /v1/cards 304, three questions'),
+  },
+  { figures: ['ruled first'], run: measureFirstFetches('ruled first', 'ruled', 'first fetch, 200 questions') },
+  { figures: ['unruled first'], run: measureFirstFetches('unruled first', 'plain', 'first fetch, three questions') },
+  { figures: ['few answers', 'many answers'], run: measureHistories },
+  { figures: ['contexts peak MB'], run: measureManyContexts },
+  { figures: ['limits copy'], run: measureLimitsCopy },
+  { figures: ['limited record'], run: measureLimitedRecord },
+  { figures: ['one limit'], run: measureOneLimit },
 ];
 
 /** The steps of a round. Steps that are compared with each other are adjacent. */
@@ -138,6 +175,7 @@ export const STEPS: Step[] = [
   { figures: ['record'], run: measureRecord },
   { figures: ['drain', 'drain peak MB'], profiled: true, ...valkey, run: measureDrain },
   ...STEPPED_STEPS,
+  ...TARGETED_STEPS,
   { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];

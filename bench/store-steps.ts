@@ -15,6 +15,7 @@ import type { Bench, Measured } from './bench.ts';
 import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
 import { copyAnswers } from './floor/copy.ts';
 import { STEPPED_VALUES, steppedUsers } from './stepped-world.ts';
+import { limitedUsers } from './targeted-world.ts';
 import type { User } from './world.ts';
 
 /** Answers in a flush of an API under load, and in a transaction of the worker. */
@@ -92,6 +93,8 @@ async function checkRows(bench: Bench, table: string, wanted: number): Promise<v
 interface StoredAnswers {
   usersOf(bench: Bench): Promise<User[]>;
   values?: AcceptedAnswer['values'];
+  /** Whether each answer is counted, however many a card has. */
+  countsEach?: boolean;
 }
 
 /** Stores the same number of rows with one implementation, after a warm-up, on empty tables and a fresh checkpoint. */
@@ -101,15 +104,17 @@ const measureStore =
     program: string,
     table: string,
     store: (url: string, answers: AcceptedAnswer[]) => Promise<void>,
-    { usersOf, values }: StoredAnswers = { usersOf: async bench => bench.users },
+    { usersOf, values, countsEach = false }: StoredAnswers = { usersOf: async bench => bench.users },
   ) =>
   async (bench: Bench): Promise<Measured> => {
     const rows = bench.settings.storeRows;
     const users = await usersOf(bench);
     await bench.empty();
-    const warmUp = makeAnswers(users, rows * WARM_UP_SHARE, values);
+    const make = (count: number) =>
+      makeAnswers(users, count, values).map(answer => ({ ...answer, once_per_card: !countsEach }));
+    const warmUp = make(rows * WARM_UP_SHARE);
     await store(bench.databaseUrl, warmUp);
-    const answers = makeAnswers(users, rows, values);
+    const answers = make(rows);
     await bench.query('checkpoint');
     const roles = bench.roles({});
     await awaitQuiet(roles);
@@ -127,6 +132,7 @@ const measureStore =
 
 export const measureRecord = measureStore('record', "worker's store function", 'answers', storeAnswers);
 export const measureCopy = measureStore('copy', 'one COPY', 'floor.answers', copyAnswers);
+export const measureLimitsCopy = measureStore('limits copy', 'one COPY, for limits', 'floor.answers', copyAnswers);
 
 const STEPPED: StoredAnswers = {
   usersOf: async bench => (await steppedUsers(bench)).stepped,
@@ -146,6 +152,14 @@ export const measureSteppedCopy = measureStore(
   copyAnswers,
   STEPPED,
 );
+
+const limited = (figure: string, how: 'each' | 'one', program: string) =>
+  measureStore(figure, program, 'answers', storeAnswers, {
+    usersOf: bench => limitedUsers(bench, how),
+    countsEach: true,
+  });
+export const measureLimitedRecord = limited('limited record', 'each', "worker's store function, limits");
+export const measureOneLimit = limited('one limit', 'one', "worker's store function, one limited question");
 
 const JOB = { removeOnComplete: true, attempts: 5 };
 

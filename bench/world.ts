@@ -67,7 +67,7 @@ export async function makeTenants(databaseUrl: string, secretKey: string, count:
 }
 
 /** The path of a card fetch by the Swift client, with locale, platform and app version. */
-const CARDS_PATH = '/v1/cards?locale=en-US&platform=ios&app_version=4.2.1';
+export const CARDS_PATH = '/v1/cards?locale=en-US&platform=ios&app_version=4.2.1';
 
 async function ask(url: string, method: string, path: string, bearer: string, body?: unknown): Promise<Response> {
   const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };

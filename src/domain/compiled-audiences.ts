@@ -88,8 +88,9 @@ type Changes = ChangeTime[];
 
 function attributeTest({ attribute, op, value }: AudienceNode, changes: Changes): Test {
   const name = attribute as string;
+  const isInherited = name in Object.prototype; // such as "constructor"; for all others one look-up is enough
   const given = ({ attributes }: AudienceFacts): Scalar | undefined =>
-    Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    isInherited && !Object.hasOwn(attributes, name) ? undefined : attributes[name];
   if (op === 'not_set') return facts => given(facts) === undefined;
   if (op === 'older_than_days' || op === 'newer_than_days') {
     const changesAt: ChangeTime = facts => {
@@ -191,10 +192,19 @@ function compileNode(node: AudienceNode, changes: Changes): Test {
   const nodes = node.all ?? node.any ?? node.none;
   if (!nodes) return leafTest(node, changes);
   const tests = nodes.map(each => compileNode(each, changes));
-  if (node.all) return (facts, now) => tests.every(test => test(facts, now));
-  return node.any
-    ? (facts, now) => tests.some(test => test(facts, now))
-    : (facts, now) => !tests.some(test => test(facts, now));
+  if (node.all) return untilFirst(tests, false, false);
+  return untilFirst(tests, true, node.any !== undefined);
+}
+
+/**
+ * Returns a test that is `found` if one of `tests` has the result `wanted`, and the reverse otherwise. A loop, because a callback
+ * for each condition took a quarter of the time to decide on 200 questions with 20 conditions each.
+ */
+function untilFirst(tests: readonly Test[], wanted: boolean, found: boolean): Test {
+  return (facts, now) => {
+    for (const test of tests) if (test(facts, now) === wanted) return found;
+    return !found;
+  };
 }
 
 /** Returns an audience as a function. */
