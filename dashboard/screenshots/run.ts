@@ -10,6 +10,7 @@ import { resolve } from 'node:path';
 import { openBrowser } from '../../test/support/chromium.ts';
 import { startEmbedded } from '../../test/support/installation.ts';
 import { setUp } from '../../test/support/team.ts';
+import { LOCAL_WEBHOOKS } from '../../test/support/webhooks.ts';
 import { print, shoot } from './camera.ts';
 import type { Scene } from './scene.ts';
 import { EMPTY, FRONT, inGerman, pagesOf, printedOf, statesOf } from './scenes.ts';
@@ -24,7 +25,7 @@ const chosen = (scenes: Scene[]): Scene[] =>
   names.length === 0 ? scenes : scenes.filter(({ name }) => names.some(start => name.startsWith(start)));
 
 // Its webhooks lead to this machine.
-await using installation = await startEmbedded({ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' });
+await using installation = await startEmbedded(LOCAL_WEBHOOKS);
 const { baseUrl, setupLink } = installation;
 const browser = await openBrowser();
 try {

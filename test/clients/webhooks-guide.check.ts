@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createServerClient } from '../../clients/javascript/src/server/index.ts';
 import { createApi, createWorker, type TestApi } from '../support/api.ts';
 import { ROOT } from '../support/documents.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { freePort } from '../support/process.ts';
 import { makeVenv } from '../support/python.ts';
 import { waitFor } from '../support/wait.ts';
+import { LOCAL_WEBHOOKS } from '../support/webhooks.ts';
 
 /** The receivers and the readers of the feed in docs/guides/webhooks.md, run as they are printed. */
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8');
@@ -107,7 +109,7 @@ describe('the guide to webhooks', { timeout: LIMIT_MS }, () => {
   let api: TestApi;
   let tenant: TestTenant;
   beforeAll(async () => {
-    api = stack.use(await createApi());
+    api = stack.use(await createApi({ settings: LOCAL_WEBHOOKS }));
     stack.use(await createWorker(api)); // numbers events
     tenant = await makeTenant(api);
   });
@@ -126,6 +128,26 @@ describe('the guide to webhooks', { timeout: LIMIT_MS }, () => {
     list: () => readdir(folder),
     read: file => readFile(join(folder, file), 'utf8'),
   });
+
+  /** Starts a receiver for a new webhook, and expects the events of Parley to reach it, also while the secret is rotated. */
+  async function expectToBeReached(program: Program, argsAt: (port: string) => string[]): Promise<void> {
+    const port = String(await freePort());
+    const parley = createServerClient({ baseUrl: api.baseUrl, apiKey: tenant.key.apiKey });
+    const url = `http://127.0.0.1:${port}/webhooks/parley`;
+    const { id, secret } = await parley.webhooks.create({ url, event_types: ['question.published'] });
+    const env = { PORT: port, PARLEY_WEBHOOK_SECRET: secret };
+    await whileRunning(program.start(argsAt(port), env), async () => {
+      await waitFor(() => fetch(url).catch(() => undefined));
+      const expectStored = async () => {
+        const { event_id } = await parley.webhooks.test(id);
+        await waitFor(async () => (await program.list()).includes(`${event_id}.json`));
+      };
+      await expectStored();
+      await parley.webhooks.rotateSecret(id, {});
+      await expectStored();
+    });
+    await parley.webhooks.delete(id);
+  }
 
   /** Expects a reader to store the events of the feed, and another run to store no more. */
   async function expectToRead(program: Program, args: string[]): Promise<void> {
@@ -179,6 +201,9 @@ describe('the guide to webhooks', { timeout: LIMIT_MS }, () => {
       await whileRunning(child, () => expectToReceive(program, `http://127.0.0.1:${port}/webhooks/parley`));
     });
 
+    test('the receiver gets the events of Parley, also while the secret is rotated', () =>
+      expectToBeReached(program, () => ['node.js']));
+
     test('the reader stores the events of the feed, each once', () => expectToRead(program, ['reader.js']));
   });
 
@@ -199,6 +224,9 @@ describe('the guide to webhooks', { timeout: LIMIT_MS }, () => {
       const child = program.start(args, { PARLEY_WEBHOOK_SECRET: SECRET });
       await whileRunning(child, () => expectToReceive(program, `http://127.0.0.1:${port}/webhooks/parley`));
     });
+
+    test('the receiver gets the events of Parley, also while the secret is rotated', () =>
+      expectToBeReached(program, port => ['-m', 'flask', '--app', 'receiver', 'run', '--port', port]));
 
     test('the reader stores the events of the feed, each once', () => expectToRead(program, ['reader.py']));
   });
@@ -237,6 +265,10 @@ describe('the guide to webhooks', { timeout: LIMIT_MS }, () => {
       const child = program.start(['-S', `127.0.0.1:${port}`, 'receiver.php'], { PARLEY_WEBHOOK_SECRET: SECRET });
       await whileRunning(child, () => expectToReceive(program, `http://127.0.0.1:${port}/webhooks/parley`));
     });
+
+    test.runIf(hasDocker)('the receiver gets the events of Parley, also while the secret is rotated', () =>
+      expectToBeReached(program, port => ['-S', `127.0.0.1:${port}`, 'receiver.php']),
+    );
 
     test.runIf(hasDocker)('the reader stores the events of the feed, each once', () =>
       expectToRead(program, ['reader.php']),

@@ -7,6 +7,7 @@ import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { asBearer, asPerson, type ShownKey, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
+import { LOCAL_WEBHOOKS } from '../support/webhooks.ts';
 
 /** More presses of Tab than any page needs. */
 const MOST_PRESSES = 400;
@@ -84,7 +85,7 @@ describe.runIf(hasBrowser())('with the keyboard only', { timeout: 120_000 }, () 
   const open = (path: string) => dashboard.open(path);
 
   beforeAll(async () => {
-    dashboard = await openDashboard({ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' });
+    dashboard = await openDashboard(LOCAL_WEBHOOKS);
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
     const key: ShownKey = await asPerson(page, 'POST', '/v1/api-keys', { name: 'backend', kind: 'server' });

@@ -8,6 +8,7 @@ import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
+import { LOCAL_WEBHOOKS } from '../support/webhooks.ts';
 
 describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
@@ -31,7 +32,7 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     });
     await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/parley`;
-    dashboard = await openDashboard({ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' });
+    dashboard = await openDashboard(LOCAL_WEBHOOKS);
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
   }, 300_000);
@@ -106,13 +107,17 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     await page.getByText('Requests are also signed with the previous secret until', { exact: false }).waitFor();
   });
 
-  test('a test appears among the deliveries, with its request', async () => {
+  test('a test is delivered, shows request and response, and is sent again under its id', async () => {
     await button('Send test').click();
     const row = page.getByRole('row').filter({ hasText: 'webhook.test' });
-    await row.first().waitFor();
+    await row.first().getByText('Delivered').waitFor();
     await row.first().getByText('Request and response').click();
     await row.first().getByText(`POST ${url}`).waitFor();
+    await row.first().getByText('thank you').waitFor();
     await expectNoViolations(ada);
+    await row.first().getByRole('button', { name: 'Send again' }).click();
+    await waitFor(() => received.length === 2);
+    expect(new Set(received).size).toBe(1);
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No matching deliveries').waitFor();
     await page.getByLabel('Status').selectOption('');

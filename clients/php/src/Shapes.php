@@ -584,11 +584,11 @@ namespace Parley;
  * @phpstan-type WebhookEvent array{
  *     id: string,
  *     type: EventType|'webhook.test',
- *     sequence: int|null,
+ *     sequence?: int,
  *     timestamp: string,
  *     tenant_id: string,
  *     object: EventObject,
- *     data: EventData|array{href: string}
+ *     data: EventData|array{href: string|null}
  * }
  * @phpstan-type EventQuery array{after?: int, types?: list<EventType>, limit?: int, expand?: bool}
  *

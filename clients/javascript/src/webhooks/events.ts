@@ -27,16 +27,16 @@ export interface EventData<Kept = Record<string, unknown>> {
   count?: number;
   /** The object as it is now, null when it is gone. In the feed only with `expand`, in webhooks with the payload `full`. */
   object?: Kept | null;
-  /** Address of the object in the API, in webhooks without the object. */
-  href?: string;
+  /** Address of the object in the API, of a message that of its list, or null. In webhooks without the object. */
+  href?: string | null;
 }
 
-interface EventOf<Type extends string, Kept = Record<string, unknown>, Sequence = number> {
+interface EventOf<Type extends string, Kept = Record<string, unknown>> {
   /** The same in every delivery and in the feed: recognize by it what you have processed. Equals the header `webhook-id`. */
   id: string;
   type: Type;
   /** Number of the event in the tenant's feed, without gaps. */
-  sequence: Sequence;
+  sequence: number;
   timestamp: string;
   tenant_id: string;
   object: EventObject;
@@ -63,5 +63,5 @@ export type ParleyEvent =
 
 export type EventType = ParleyEvent['type'];
 
-/** An event as a webhook receives it. A test is not in the feed. */
-export type WebhookEvent = ParleyEvent | EventOf<'webhook.test', Record<string, unknown>, null>;
+/** An event as a webhook receives it. A test is not in the feed, so it has no number. */
+export type WebhookEvent = ParleyEvent | (Omit<EventOf<'webhook.test'>, 'sequence'> & { sequence?: undefined });

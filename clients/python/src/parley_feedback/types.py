@@ -1171,9 +1171,9 @@ class Event(TypedDict):
 
 
 class WebhookEventData(EventData, total=False):
-    """What an event says itself. With the payload `thin`, `href` is the address of the object."""
+    """What an event says itself. Without the object, `href` is its address in the API, or None."""
 
-    href: str
+    href: str | None
 
 
 class WebhookEvent(TypedDict):
@@ -1181,7 +1181,7 @@ class WebhookEvent(TypedDict):
 
     id: str
     type: EventType | Literal["webhook.test"]
-    sequence: int | None
+    sequence: NotRequired[int]
     timestamp: str
     tenant_id: str
     object: EventObject

@@ -3,9 +3,9 @@ import { Snippet } from '../../../components/copy.tsx';
 import { Ready } from '../../../components/page.tsx';
 import { t } from '../../../i18n.ts';
 
-/** The JSON of an event as a webhook sends it now, with its object. */
-export function EventJson({ sequence, what }: { sequence: number; what: string }) {
-  const feed = useApi('GET /v1/events', { query: { after: sequence - 1, limit: 1, expand: true } });
+/** The JSON of an event, with its object as it is now unless that is left out. */
+export function EventJson({ sequence, what, expand = true }: { sequence: number; what: string; expand?: boolean }) {
+  const feed = useApi('GET /v1/events', { query: { after: sequence - 1, limit: 1, expand } });
   return (
     <Ready query={feed} lines={2}>
       {({ data: [event] }) =>

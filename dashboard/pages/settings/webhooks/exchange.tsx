@@ -23,7 +23,10 @@ const Request = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }
     ) : (
       <>
         <p className="small quiet">{t('Requests are not stored. This is the event as it would be sent now.')}</p>
-        <EventJson sequence={delivery.sequence} what={t('Event')} />
+        <EventJson sequence={delivery.sequence} what={t('Event')} expand={webhook.payload === 'full'} />
+        {webhook.payload === 'thin' && (
+          <p className="small quiet">{t('The address of the object is added as data.href.')}</p>
+        )}
       </>
     )}
   </>
