@@ -82,7 +82,7 @@ const methodOf = (command: string): string =>
 let installation: Installation;
 let values: Record<string, string>;
 beforeAll(async () => {
-  installation = await startInstallation();
+  installation = await startInstallation({ OUTBOUND_PROXY: 'http://127.0.0.1:9' }); // names of webhooks are not resolved
   const run = async (command: string) => {
     const { code, stdout, stderr } = await runCommand(command.split(' '), installation.environment);
     if (code !== 0) throw new Error(stderr);

@@ -72,11 +72,13 @@ const VALUES: Record<string, string[]> = {
   include: ['results'],
   after_seq: ['0', '2'],
   order: ['asc', 'desc'],
+  after: ['0', '40000'],
 };
 /** Parameters whose values depend on the list. */
 const OWN_VALUES: Record<string, string[]> = {
   'listConversations status': ['open', 'pending'],
   'listQuestions status': ['live', 'draft'],
+  'listDeliveries status': ['delivered', 'waiting'],
 };
 
 const LISTS = OPERATIONS.filter(
@@ -115,6 +117,7 @@ let incrementalReads: IncrementalReads;
 beforeAll(async () => {
   database = await createDatabase();
   await fillSkewed(database.url, SKEW);
+  await makeDeliveries();
   const log = createLog('warn', 'test');
   storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log });
   incrementalReads = createIncrementalReads(storage, createMetrics('serve'), log);
@@ -130,12 +133,38 @@ const callers = (tenantId: string): Record<string, Partial<Caller>> => ({
   'access-token': { kind: 'access-token', tenantId, identity: 'user|1', verified: true },
 });
 
+/** The object in the path of a list, by its collection. */
+const idsByPath: Record<string, string | undefined> = { questions: skewedQuestions[0], webhooks: uuidOf('webhook') };
+
+/** A webhook of each of two tenants, with many deliveries in the larger one. */
+async function makeDeliveries(): Promise<void> {
+  for (const [tenant, count] of [
+    [LARGE, SIZE / 20],
+    [SMALL, 100],
+  ] as const) {
+    await database.query(
+      `insert into webhooks (tenant_id, id, url, description, event_types, payload, ordered, status, secret_sealed,
+         feed_position, created_at, updated_at)
+       values ($1, $2, 'https://hooks.acme.example', '', '{}', 'full', false, 'enabled', '', $3, now(), now())`,
+      [tenant, uuidOf('webhook'), count],
+    );
+    await database.query(
+      `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+       select $1, gen_random_uuid(), $2, gen_random_uuid(), number, 'answer.stored', gen_random_uuid(), now(), 1,
+         now() - number * interval '1 second', case when number % 1000 = 0 then 'failed' else 'delivered' end
+       from generate_series(1, $3::int) as number`,
+      [tenant, uuidOf('webhook'), count],
+    );
+  }
+  await database.query('vacuum analyze deliveries');
+}
+
 /** One page and the execution of its statements. */
 async function read(list: Operation, caller: Partial<Caller>, sent: Query, after: string[] | null) {
   const statements: Explained[] = [];
   const query = await (list.query as z.ZodType).parseAsync(sent);
   const page = (rows: Page<unknown>) => rows;
-  const params = { id: list.path.startsWith('/v1/questions') ? skewedQuestions[0] : skewedConversation };
+  const params = { id: idsByPath[list.path.split('/')[2] as string] ?? skewedConversation };
   const request = { caller, params, query, after, page, receivedAt: new Date() };
   const result = await list.handle(
     request as never,

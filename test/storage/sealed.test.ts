@@ -4,6 +4,7 @@ import { withClient } from '../../src/platform/postgres-client.ts';
 import { createSeals, MAC_PURPOSES } from '../../src/platform/secrets.ts';
 import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
 import { renewSealed, tallySealed } from '../../src/storage/sealed.ts';
+import { insertWebhook } from '../../src/storage/webhooks.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { newSecretKey } from '../support/keychain.ts';
 import { makeTenant } from '../support/make.ts';
@@ -25,6 +26,9 @@ const exported = async (database: TestDatabase, by: ReturnType<typeof createSeal
 async function sealEverything(database: TestDatabase): Promise<void> {
   const tenant = await makeTenant({ database, seals: seals.former });
   await database.query('update api_keys set previous_secret_sealed = secret_sealed');
+  const webhook = { url: 'https://hooks.acme.example', event_types: ['answer.stored' as const] };
+  await insertWebhook(database.storage().forTenant(tenant.uuid), seals.former, webhook, new Date());
+  await database.query('update webhooks set previous_secret_sealed = secret_sealed');
   const account = randomUUID();
   await database.query(
     `insert into accounts (id, email, name, totp_sealed, recovery_hashes, created_at)
@@ -45,7 +49,7 @@ async function sealEverything(database: TestDatabase): Promise<void> {
   await readDerivedKeys(database.storage(), seals.former);
 }
 
-const SEALED = MAC_PURPOSES.length + 4;
+const SEALED = MAC_PURPOSES.length + 6;
 
 describe('the rotation of sealed values', () => {
   test('moves every sealed column of every table to the current key, once, and nothing else', async () => {
@@ -79,6 +83,8 @@ describe('the rotation of sealed values', () => {
       'api_keys.previous_secret_sealed',
       'api_keys.secret_sealed',
       'lasting_keys.key_sealed',
+      'webhooks.previous_secret_sealed',
+      'webhooks.secret_sealed',
     ]);
   });
 

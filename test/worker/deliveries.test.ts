@@ -311,7 +311,7 @@ describe('several workers', () => {
 });
 
 describe('the words of a person', () => {
-  test('leave the ledger with the answer that a receiver repeated', async () => {
+  test('leave the ledger with the conversation that a receiver repeated', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
     const { id, path } = await makeWebhook(tenant, receiver.url, {
