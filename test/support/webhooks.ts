@@ -5,10 +5,10 @@ import { createLog } from '../../src/platform/log.ts';
 import type { Letter } from '../../src/platform/mail.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
-import { numberEvents, writeEvents } from '../../src/storage/events.ts';
+import { numberEvents, readNumberingDelay, writeEvents } from '../../src/storage/events.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { runDeliveries } from '../../src/worker/deliveries.ts';
-import type { TestApi } from './api.ts';
+import { type TestApi, waitFor } from './api.ts';
 import { storageOf, type TestTenant } from './make.ts';
 
 /** Settings with which webhooks may be sent to this machine. */
@@ -75,7 +75,14 @@ export async function makeEvents(
   await storageOf(api)
     .forTenant(tenant.uuid)
     .transaction(tx => writeEvents(tx, events));
-  while ((await numberEvents(worker, null)).count > 0);
+  await numberAll(worker);
 }
+
+/** Numbers all events. Those that were written after a write that is still open have to wait for it. */
+export const numberAll = (worker: Storage): Promise<true> =>
+  waitFor(async () => {
+    await numberEvents(worker, null);
+    return (await readNumberingDelay(worker)) === 0;
+  });
 
 export const webhookUuid = (id: string): string => parseTypeId('webhook', id) as string;

@@ -1,6 +1,5 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numberEvents } from '../../src/storage/events.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { readWebhookLag } from '../../src/storage/webhook-rounds.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
@@ -17,7 +16,7 @@ import {
   sendGarbage,
   sendMuch,
 } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeEvents, numberAll, startDeliveries, webhookUuid } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -215,7 +214,7 @@ describe('a webhook is disabled', () => {
     await events(tenant, 1);
     await using deliveries = startDeliveries(api, worker);
     expect((await disabled(tenant, path)).disabled_reason).toBe('gone');
-    while ((await numberEvents(worker, null)).count > 0);
+    await numberAll(worker);
     const feed = await api.database.query(
       "select data from events where tenant_id = $1 and type = 'webhook.disabled'",
       [tenant.uuid],
@@ -322,7 +321,7 @@ describe('the words of a person', () => {
     });
     const user = await tenant.sign('user|42');
     const started = await api.request('POST', '/v1/conversations', { as: user, body: { message: 'Zanzibar' } });
-    while ((await numberEvents(worker, null)).count > 0);
+    await numberAll(worker);
     await using _ = startDeliveries(api, worker);
     await waitFor(() => receiver.requests.length > 0);
     await waitFor(async () => (await read(tenant, path)).body.lag.events === 0);
