@@ -4,7 +4,7 @@ import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations, expectNoViolationsOn, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
-import { asPerson, setUp } from '../support/team.ts';
+import { asBearer, asPerson, setUp, signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Snoozing, saved replies and merging, as an agent uses them all day. */
@@ -220,6 +220,59 @@ describe.runIf(hasBrowser())('a working day in the inbox', { timeout: 240_000 },
     await expectNoViolations(ada);
     await page.getByRole('link', { name: 'Open the other conversation' }).click();
     await messages().getByText('First question').waitFor();
+  });
+
+  test('the fields of the tenant are set next to the conversation, and a reply that is due is shown', async () => {
+    await asPerson(page, 'PATCH', '/v1/tenant', {
+      custom_fields: [
+        { key: 'order', label: 'Order number', type: 'text' },
+        { key: 'tier', label: 'Tier', type: 'choice', options: ['Gold', 'Silver'] },
+        { key: 'gift', label: 'Gift', type: 'boolean' },
+      ],
+      reply_targets: { none: 60 },
+    });
+    const key = await asPerson(page, 'POST', '/v1/api-keys', { name: 'server', kind: 'server' });
+    const me = await asPerson(page, 'GET', '/v1/me');
+    const token = await signToken(key, me.account.memberships[0].tenant.id, 'day|7');
+    const { baseUrl } = dashboard.installation;
+    const { id } = await asBearer(baseUrl, token, 'POST', '/v1/conversations', { message: 'Where is it?' });
+    await open(id);
+    await thread()
+      .getByText(/^Reply due in (59|60) min|^Reply due in 1 hr/)
+      .waitFor();
+    const panel = page.getByRole('complementary', { name: 'User' });
+    await panel.getByLabel('Order number').fill('4711');
+    await page.keyboard.press('Enter');
+    await messages().getByText('Ada changed Order number: 4711').waitFor();
+    await panel.getByLabel('Tier').selectOption('Gold');
+    await panel.getByLabel('Gift').selectOption('Yes');
+    await waitFor(async () => Object.keys((await stored(id)).custom).length === 3);
+    expect((await stored(id)).custom).toEqual({ order: '4711', tier: 'Gold', gift: true });
+    await panel.getByLabel('Tier').selectOption('–');
+    await waitFor(async () => (await stored(id)).custom.tier === undefined);
+    await expectNoViolations(ada);
+  });
+
+  test('a note mentions a member after an at sign', async () => {
+    const id = await start('day|8');
+    await open(id);
+    await messages().getByText('Hello', { exact: true }).waitFor();
+    await page.keyboard.press('r');
+    await page.keyboard.type('@a');
+    expect(await page.getByRole('listbox', { name: 'Members' }).count()).toBe(0); // only in notes
+    await page.getByRole('button', { name: 'Note', exact: true }).click();
+    await composer().fill('');
+    await composer().focus();
+    await page.keyboard.type('Ask @a');
+    await page.getByRole('listbox', { name: 'Members' }).getByRole('option', { name: /Ada/ }).waitFor();
+    await expectNoViolations(ada);
+    await page.keyboard.press('Enter');
+    await waitFor(async () => (await composer().inputValue()) === 'Ask @Ada ');
+    await page.keyboard.type('about it');
+    await page.keyboard.press('Control+Enter');
+    await messages().getByText('Ask @Ada about it', { exact: true }).waitFor();
+    const { data } = await asPerson(page, 'GET', `/v1/conversations/${id}/messages?order=desc&limit=1`);
+    expect(data[0].mentions).toHaveLength(1);
   });
 
   test('is accessible in both themes and all sizes', async () => {

@@ -9,6 +9,7 @@ import { MacroNote } from './macros/macro-note.tsx';
 import { useMacroWriting } from './macros/use-macro-writing.ts';
 import { MissedNote } from './missed-note.tsx';
 import { OfferList } from './offers/offer-list.tsx';
+import { useMentionWriting } from './use-mention-writing.ts';
 import type { Mode } from './use-reply-draft.ts';
 import { useReplying } from './use-replying.ts';
 import type { Seen } from './use-seen.ts';
@@ -76,6 +77,7 @@ export function Composer({ conversation, people, seen, setAside, ref }: Composer
   const { draft, isKept, change, isPending, problem, missed, submit } = replying;
   const { mode, body } = draft;
   const { offers, chosen, insertChosen, close } = useMacroWriting({ conversation, field, draft, change });
+  const mentions = useMentionWriting({ field, draft, change });
   useImperativeHandle(ref, () => ({
     write(next) {
       change({ mode: next });
@@ -87,7 +89,7 @@ export function Composer({ conversation, people, seen, setAside, ref }: Composer
     if (status === 'resolved' || status === 'snoozed') setAside();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (offers.onKey(event)) return;
+    if (offers.onKey(event) || mentions.onKey(event)) return;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
     if (event.key === 'Escape') field.current?.blur(); // single-key shortcuts work again
   };
@@ -97,12 +99,13 @@ export function Composer({ conversation, people, seen, setAside, ref }: Composer
       {missed && <MissedNote {...replying} missed={missed} people={people} />}
       {chosen && <MacroNote {...chosen} conversationId={id} insert={insertChosen} cancel={close} applied={applied} />}
       {offers.isOpen && !chosen && <OfferList label={t('Saved replies')} {...offers.list} />}
+      {mentions.isOpen && <OfferList label={t('Members')} {...mentions.list} />}
       <div className={styles.writing}>
         <Modes mode={mode} choose={next => change({ mode: next })} />
         <textarea
           ref={field}
           aria-autocomplete="list"
-          {...(chosen ? {} : offers.attributes)}
+          {...(chosen ? {} : { ...offers.attributes, ...mentions.attributes })}
           value={body}
           dir="auto"
           maxLength={MAX_LENGTH}
@@ -111,7 +114,10 @@ export function Composer({ conversation, people, seen, setAside, ref }: Composer
           placeholder={label}
           onChange={event => replying.write(event.target.value)}
           onKeyDown={onKeyDown}
-          onSelect={offers.onSelect}
+          onSelect={() => {
+            offers.onSelect();
+            mentions.onSelect();
+          }}
         />
         <SendRow {...{ mode, isKept, isPending, submit }} isDisabled={body.trim() === '' || chosen !== undefined} />
       </div>

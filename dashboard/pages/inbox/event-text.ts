@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/schema.ts';
 import { t } from '../../i18n.ts';
-import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../words.ts';
+import { type ConversationStatus, conversationStatus, type Priority, priorityName, valueText } from '../../words.ts';
 import { snoozeText } from './snooze/snooze-times.ts';
 
 type Message = Schemas['Message'];
@@ -16,6 +16,8 @@ export interface People {
   nameOf: NameOf;
   /** Returns the name of a macro; undefined if it was deleted. */
   macroName(macroId: string): string | undefined;
+  /** Returns the label of a custom field; its key if it was removed. */
+  fieldLabel(key: string): string;
   /** Returns the name of an assignment rule; undefined if it was deleted, and for members who may not read rules. */
   ruleName(ruleId: string): string | undefined;
   /** Time zone of the tenant; that of the browser until it is known. */
@@ -68,6 +70,14 @@ const tagsSentence: Sentence = ({ from, to }, who) => {
     : t('{who} added {added} and removed {removed}', values);
 };
 
+/** The changed values of custom fields, with the labels of the fields. */
+const customSentence: Sentence = ({ to }, who, { fieldLabel }) => {
+  const changed = Object.entries((to ?? {}) as Record<string, unknown>).map(
+    ([key, value]) => `${fieldLabel(key)}: ${value === null ? t('None') : valueText(value)}`,
+  );
+  return t('{who} changed {fields}', { who, fields: changed.join(', ') });
+};
+
 const SENTENCES: Partial<Record<MessageEvent['field'], Sentence>> = {
   status: statusSentence,
   snoozed_until: ({ to }, who, { timeZone }) =>
@@ -80,6 +90,7 @@ const SENTENCES: Partial<Record<MessageEvent['field'], Sentence>> = {
   tags: tagsSentence,
   subject: ({ to }, who) =>
     to ? t('{who} changed the subject to “{subject}”', { who, subject: to }) : t('{who} removed the subject', { who }),
+  custom: customSentence,
   merged_into_id: (_, who) => t('{who} merged the conversation into another one', { who }),
 };
 

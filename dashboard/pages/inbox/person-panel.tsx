@@ -9,6 +9,7 @@ import { formatTime, t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 import { answerState, conversationStatus, valueText } from '../../words.ts';
 import type { Conversation } from './conversation-changes.ts';
+import { CustomFields } from './custom-fields.tsx';
 import styles from './person-panel.module.css';
 import { useIsWide } from './use-is-wide.ts';
 
@@ -113,6 +114,7 @@ function Panel({ conversationId, listed }: { conversationId: string; listed: Con
         {who.identity}
       </h2>
       <Profile who={who} />
+      <CustomFields conversation={conversation} />
       <Answers who={who} />
       <OtherConversations who={who} here={conversationId} />
       <Link href={identityPath(who.identity, who.verified)}>{t('All about this user')}</Link>

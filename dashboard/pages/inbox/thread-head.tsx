@@ -18,6 +18,7 @@ import type { Change, Conversation, FieldChange } from './conversation-changes.t
 import type { People } from './event-text.ts';
 import styles from './inbox.module.css';
 import { Merge } from './merge-dialog.tsx';
+import { ReplyDue } from './reply-due.tsx';
 import { SnoozeMenu } from './snooze/snooze-menu.tsx';
 import { snoozeText } from './snooze/snooze-times.ts';
 import { useChanges } from './use-changes.ts';
@@ -202,7 +203,7 @@ interface ThreadHeadProps {
 export function ThreadHead({ stored, neighbours, people }: ThreadHeadProps) {
   const { may, membership } = useSession();
   const { conversation, change, collision, dismiss } = useChanges(stored);
-  const { identity, identity_verified, subject, tags, assignee_id = null } = conversation;
+  const { identity, identity_verified, subject, tags, assignee_id = null, reply_due_at } = conversation;
   const { timeZone } = people;
   const mayWrite = may('conversations:write');
   const assignToMe = () => void change({ field: 'assignee_id', value: membership.member_id, was: assignee_id });
@@ -220,6 +221,7 @@ export function ThreadHead({ stored, neighbours, people }: ThreadHeadProps) {
           <span className="row small">
             <IdentityLink identity={identity} verified={identity_verified} />
             <Status conversation={conversation} timeZone={timeZone} />
+            {reply_due_at && <ReplyDue at={reply_due_at} />}
           </span>
         </div>
         {mayWrite && conversation.merged_into_id === null && (

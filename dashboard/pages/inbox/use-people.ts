@@ -4,13 +4,12 @@ import { useSession } from '../../session.tsx';
 import type { People } from './event-text.ts';
 import { useMacros } from './macros/use-macros.ts';
 import { useMembers } from './use-members.ts';
-import { useTimeZone } from './use-time-zone.ts';
 
 /** The names that the messages of a conversation need. */
 export function usePeople(identity: string): People {
   const { nameOf } = useMembers();
   const { macros } = useMacros();
-  const timeZone = useTimeZone();
+  const { data: tenant } = useApi('GET /v1/tenant', {}, { isExtra: true });
   const { may } = useSession();
   const { data: rules } = useApi(
     'GET /v1/assignment-rules',
@@ -21,6 +20,7 @@ export function usePeople(identity: string): People {
     const names = new Map(macros.map(({ id, name }) => [id, name]));
     const macroName = (id: string) => names.get(id);
     const ruleName = (id: string) => rules?.data.find(rule => rule.id === id)?.name;
-    return { identity, nameOf, macroName, ruleName, timeZone };
-  }, [identity, nameOf, macros, rules, timeZone]);
+    const fieldLabel = (key: string) => tenant?.custom_fields.find(field => field.key === key)?.label ?? key;
+    return { identity, nameOf, macroName, ruleName, fieldLabel, timeZone: tenant?.timezone };
+  }, [identity, nameOf, macros, rules, tenant]);
 }

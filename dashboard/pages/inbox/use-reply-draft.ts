@@ -10,7 +10,13 @@ export interface ReplyDraft {
   mode: Mode;
   body: string;
   messageId: string;
+  /** Members that were chosen after an at sign. Those whose name was removed from the text are not sent. */
+  mentions?: { id: string; name: string }[];
 }
+
+/** Returns the ids of the members whose names are still in a note. */
+export const mentionedIn = ({ mode, body, mentions = [] }: ReplyDraft): string[] =>
+  mode === 'note' ? mentions.filter(({ name }) => body.includes(`@${name}`)).map(({ id }) => id) : [];
 
 const emptyDraft = (mode: Mode): ReplyDraft => ({ mode, body: '', messageId: newId() });
 

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/schema.ts';
 import type { Conversation } from './conversation-changes.ts';
 import { addMessage, type Message, type Position } from './message-pages.ts';
 import { useMessageCache } from './use-messages.ts';
-import type { ReplyDraft } from './use-reply-draft.ts';
+import { mentionedIn, type ReplyDraft } from './use-reply-draft.ts';
 
 const MAX_ATTEMPTS = 4;
 const delayMs = (attempt: number): number => 1000 * 2 ** (attempt - 1);
@@ -61,12 +61,15 @@ export function useSending(conversationId: string) {
     }
   };
   /** Sends a draft written by somebody who has seen the messages up to a position. Resolves with the message if it was sent. */
-  const send = async ({ body, mode, messageId }: ReplyDraft, after: Position): Promise<Message | undefined> => {
+  const send = async (draft: ReplyDraft, after: Position): Promise<Message | undefined> => {
+    const { body, mode, messageId } = draft;
+    const mentions = mentionedIn(draft);
     if (isPending.current || body.trim() === '') return undefined;
     isPending.current = true;
     setState({ isPending: true });
     try {
-      const message = await attempt({ body, kind: mode, client_message_id: messageId, after });
+      const mentioned = mentions.length > 0 ? { mentions } : {};
+      const message = await attempt({ body, kind: mode, client_message_id: messageId, after, ...mentioned });
       setState({ isPending: false });
       return message;
     } catch (error) {

@@ -9,6 +9,7 @@ const PEOPLE: People = {
   nameOf: id => NAMES[id] ?? 'Former member',
   macroName: id => (id === 'macro_1' ? 'Where the export is' : undefined),
   ruleName: id => (id === 'rule_1' ? 'Billing' : undefined),
+  fieldLabel: key => (key === 'order' ? 'Order number' : key),
   timeZone: 'Europe/Berlin',
 };
 const ADA = { type: 'member', id: 'member_1', name: 'Ada' } as const;
@@ -51,6 +52,11 @@ describe('an event is a sentence', () => {
     ['a priority', text('priority', 'none', 'urgent'), 'Ada set the priority to Urgent'],
     ['tags', text('tags', ['a', 'b'], ['b', 'c']), 'Ada added #c and removed #a'],
     ['a subject', text('subject', '', 'Export'), 'Ada changed the subject to “Export”'],
+    [
+      'custom fields',
+      text('custom', { order: null, gift: true }, { order: '4711', gift: null }),
+      'Ada changed Order number: 4711, gift: None',
+    ],
     ['a merge', text('merged_into_id', null, 'conversation_1'), 'Ada merged the conversation into another one'],
     [
       'a macro',
