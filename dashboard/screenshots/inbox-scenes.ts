@@ -166,7 +166,7 @@ export const inboxStatesOf = ({
   },
   {
     name: 'conversation-merge',
-    path: pathTo('conversation', { id: conversationId }),
+    path: pathTo('conversation', { id: snoozedId }),
     isScreen: true,
     act: opens('Merge'),
   },

@@ -102,6 +102,12 @@ const MACROS = [
   { name: 'Escalate to Mika', changes: { priority: 'urgent', add_tags: ['escalated'] } },
 ];
 
+const CUSTOM_FIELDS = [
+  { key: 'order_number', label: 'Order number', type: 'text' },
+  { key: 'shipping', label: 'Shipping', type: 'choice', options: ['Standard', 'Express', 'Pick-up point'] },
+  { key: 'refunded', label: 'Refunded', type: 'boolean' },
+];
+
 /** Adds saved replies, and a snoozed and a merged conversation; returns the ids of the conversations. */
 async function addWorkingDay(send: Send): Promise<Pick<Seeded, 'snoozedId' | 'mergedId'>> {
   for (const macro of MACROS) await send('POST', '/v1/macros', macro);
@@ -170,7 +176,8 @@ async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: {
     for (const { identity, minutesAgo } of TALKS) {
       await client.query(
         `update messages set created_at = now() - make_interval(
-           mins => $2::int + 23 * (last_seq + last_note_seq - seq - messages.note_seq))
+           mins => $2::int + 23 * (last_seq + last_note_seq - seq
+             - case when event->>'field' = 'status' then 0 else messages.note_seq end))
          from conversations where conversations.id = conversation_id and identity = $1`,
         [identity, minutesAgo],
       );
@@ -198,11 +205,15 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const draft = await send('POST', '/v1/questions', DRAFT);
   const webhookId = await createWebhooks(send);
   const answers = await sendAnswers(send, questions);
+  await asPerson(page, 'PATCH', '/v1/tenant', { custom_fields: CUSTOM_FIELDS, reply_targets: { high: 120 } });
   const day = await addWorkingDay(send);
   const talks: string[] = [];
   for (const told of TALKS.toReversed())
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
+  const conversationId = talks.at(-1) as string;
+  const custom = { order_number: '4711', shipping: 'Pick-up point' };
+  await send('PATCH', `/v1/conversations/${conversationId}`, { custom });
   await moveIntoThePast(place, answers);
-  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string, webhookId, ...day };
+  return { questions, draftId: draft.id, conversationId, webhookId, ...day };
 }

@@ -84,9 +84,13 @@ async function storeAnswers(worker: Storage, answers: AcceptedAnswer[]): Promise
   return stored;
 }
 
-/** Moves a conversation and its messages back in time, at intervals of 23 minutes. */
+/**
+ * Moves a conversation and its messages back in time, at intervals of 23 minutes. The event of a status keeps the time of
+ * the reply that led to it.
+ */
 const BACKDATE_MESSAGES = `update messages set created_at = messages.created_at - make_interval(
-    mins => $3::int + 23 * (last_seq + last_note_seq - seq - messages.note_seq))
+    mins => $3::int + 23 * (last_seq + last_note_seq - seq
+      - case when event->>'field' = 'status' then 0 else messages.note_seq end))
   from conversations where conversations.tenant_id = $1 and conversations.id = $2
     and messages.tenant_id = $1 and conversation_id = $2`;
 const BACKDATE_CONVERSATION = `update conversations set created_at = first.at,

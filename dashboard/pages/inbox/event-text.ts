@@ -32,6 +32,10 @@ export function authorText({ author }: Pick<Message, 'author'>, { identity, name
   return author.name ?? nameOf(author.id ?? '');
 }
 
+/** The subject of a sentence: as the author, but an API key without a name is a thing that acts. */
+const subjectText = (message: Pick<Message, 'author'>, people: People): string =>
+  message.author.type === 'api' && !message.author.name ? t('An API key') : authorText(message, people);
+
 /** A sentence about a change: `who` is the author, `people` has the names. */
 type Sentence = (event: MessageEvent, who: string, people: People) => string;
 
@@ -111,7 +115,7 @@ function causeText({ reason }: MessageEvent, { macroName, ruleName }: People): s
  */
 export function eventText(message: Pick<Message, 'event' | 'body' | 'author'>, people: People): string {
   const { event, body } = message;
-  const who = authorText(message, people);
+  const who = subjectText(message, people);
   const sentence = event && SENTENCES[event.field];
   if (!event || !sentence) return `${who}: ${body}`;
   return [sentence(event, who, people), causeText(event, people)].filter(Boolean).join(' ');

@@ -44,7 +44,7 @@ const Text = ({ form }: { form: MacroForm }) => (
       form={form}
       name="body"
       label={t('Text')}
-      hint={t('With attributes of the user and what stands there without them, such as {example}.', {
+      hint={t('Can contain attributes of the user with a fallback, such as {example}.', {
         example: EXAMPLE,
       })}
       maxLength={10_000}
@@ -73,7 +73,10 @@ function Changes({ form }: { form: MacroForm }) {
   const spans = [...new Set([...SPANS, Number(snooze_for_s)])].toSorted((one, other) => one - other);
   return (
     <>
-      <p className="small quiet">{t('A saved reply with changes shows them before it is sent.')}</p>
+      <div>
+        <h3>{t('Changes')}</h3>
+        <p className="small quiet">{t('A saved reply with changes shows them before it is sent.')}</p>
+      </div>
       <SelectInput form={form} name="changes.status" label={t('Status')}>
         <option value="">{t('Unchanged')}</option>
         {STATUSES.map(name => (
