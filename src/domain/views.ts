@@ -11,7 +11,7 @@ export const MAX_VIEWS = 50;
 export const MAX_COUNTED = 1000;
 
 /** Maximum number of the most recent conversations that a count looks at. */
-export const MAX_LOOKED_AT = 5000;
+export const MAX_LOOKED_AT = 2000;
 
 const ViewFilter = z.strictObject(conversationFilters(z.boolean())).meta({
   id: 'ViewFilter',

@@ -14,6 +14,8 @@ export interface ConversationCount {
 interface Scan {
   number: number;
   rows: string;
+  /** The number of rows at which it ends. */
+  limit: number;
   /** An aggregate for each view. */
   counts: string[];
 }
@@ -38,23 +40,24 @@ export async function countConversations(
     const list = conversationList(tenant, { ...filter, sort: undefined });
     const { access, filters } = list;
     const place = within({ ...createWhere(), param: value => JSON.stringify(value) }, access);
-    const scan = scans.get(place) ?? { number: scans.size, rows: '', counts: [] };
-    scan.rows ||= `select * from conversations ${within(statement, access)} order by ${sortBy(list)} limit ${MAX_LOOKED_AT}`;
+    const scan = scans.get(place) ?? { number: scans.size, rows: '', limit: MAX_COUNTED + 1, counts: [] };
+    scan.rows ||= `select * from conversations ${within(statement, access)} order by ${sortBy(list)}`;
     const matches = within(statement, filters).replace('where', '') || 'true';
+    if (matches !== 'true') scan.limit = MAX_LOOKED_AT;
     scan.counts.push(`count(*) filter (where ${matches})::int as view_${column}`);
     scans.set(place, scan);
-    return { name, counted: `view_${column}`, looked: `looked_${scan.number}` };
+    return { name, scan, counted: `view_${column}` };
   });
   const sources = [...scans.values()].map(
-    ({ number, rows, counts }) =>
-      `(select count(*)::int as looked_${number}, ${counts.join(', ')} from (${rows}) as conversations) as scan_${number}`,
+    ({ number, rows, limit, counts }) =>
+      `(select count(*)::int as looked_${number}, ${counts.join(', ')} from (${rows} limit ${limit}) as conversations) as scan_${number}`,
   );
   const sql = `select * from ${sources.join(', ')}`;
   const [row = {}] = await queryInOrder<Record<string, number>>(tenant, sql, statement.params);
   return Object.fromEntries(
-    columns.map(({ name, counted, looked }) => {
+    columns.map(({ name, scan, counted }) => {
       const count = row[counted] ?? 0;
-      const more = count > MAX_COUNTED || row[looked] === MAX_LOOKED_AT;
+      const more = count > MAX_COUNTED || row[`looked_${scan.number}`] === scan.limit;
       return [name, { count: Math.min(count, MAX_COUNTED), more }];
     }),
   );

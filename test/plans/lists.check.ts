@@ -242,7 +242,18 @@ describe.each(LISTS.map(list => [list.id, list] as const))('%s', (_, list) => {
       for (const [kind, caller] of Object.entries(callers(tenantId))) {
         if (!list.credentials.includes(kind as never)) continue;
         const isUser = kind === 'access-token';
-        const team = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'];
+        const team = [
+          'identity',
+          'verified',
+          'assignee',
+          'tag',
+          'priority',
+          'source',
+          'overdue',
+          'mentioned',
+          'q',
+          'sort',
+        ];
         const queries = queriesOf(list).filter(
           query => !isUser || !Object.keys(query).some(name => team.includes(name)),
         );

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { DEFAULT_SORT } from '../../domain/conversation-filters.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
-import { NewView, View, ViewCounts, type ViewFilter, ViewPatch } from '../../domain/views.ts';
+import {
+  MAX_COUNTED,
+  MAX_LOOKED_AT,
+  NewView,
+  View,
+  ViewCounts,
+  type ViewFilter,
+  ViewPatch,
+} from '../../domain/views.ts';
 import { countConversations } from '../../storage/conversation-counts.ts';
 import type { ConversationFilter } from '../../storage/conversation-lists.ts';
 import {
@@ -128,8 +136,7 @@ export const countConversationsOfViews = operation({
   method: 'get',
   path: '/v1/conversations/counts',
   summary: 'Count the conversations of each view',
-  description:
-    'The counts of your views, the shared ones, and four that every inbox has. A count ends at 1,000, or after looking at the 5,000 conversations with the latest activity. With `If-None-Match`, unchanged counts return 304.',
+  description: `The counts of your views, the shared ones, and four that every inbox has. A count ends at ${MAX_COUNTED}, or after looking at the ${MAX_LOOKED_AT} conversations with the latest activity: \`more\` is then true. With \`If-None-Match\`, unchanged counts return 304.`,
   right: 'conversations:read',
   status: 200,
   response: ViewCounts,
