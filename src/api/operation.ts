@@ -42,8 +42,8 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
    * resource that does not exist yet. Only for operations with `ifMatch`.
    */
   requireMatch(representation: unknown): void;
-  /** Like `requireMatch`, by a tag of `settingsTagOf`. With `settings`, only its first part has to match. */
-  requireTag(etag: string, part: 'settings' | 'whole'): void;
+  /** Like `requireMatch`, by the first part of a tag of `partedTagOf`, or with `content` by the first two. */
+  requireTag(etag: string, part: 'settings' | 'content'): void;
 }
 
 /** A request before its query and body are read. */

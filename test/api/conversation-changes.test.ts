@@ -251,6 +251,25 @@ describe('changing a conversation', () => {
     expect(await change('after a transition', resolved)).toBe(412);
   });
 
+  test('by deleting it with If-Match is refused after a message or note, but not because somebody has read', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const path = `/v1/conversations/${id}`;
+    const tagOf = async () => (await get(team, path)).headers.get('ETag') as string;
+    const deletion = (tag: string) => api.request('DELETE', path, { as: team, headers: { 'If-Match': tag } });
+    for (const fields of [{}, { kind: 'note' }]) {
+      const before = await tagOf();
+      await write(team, id, fields);
+      expect(problem(await deletion(before))).toEqual([412, 'precondition-failed']);
+    }
+    const before = await tagOf();
+    await markRead(user, id, 2);
+    await markRead(team, id, 2);
+    expect(await tagOf()).not.toBe(before);
+    expect((await get(team, path, { 'If-None-Match': before })).body.unread_count).toBe(0);
+    expect((await deletion(before)).status).toBe(204);
+  });
+
   test('merges with the changes of others, unless a value that the caller has seen is gone', async () => {
     const { user, team, tenant } = await makeParties();
     const member = await makeMember(tenant);

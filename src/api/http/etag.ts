@@ -13,16 +13,22 @@ export const etagOf = (body: string): string => `"${shortHash(body)}"`;
  */
 export const versionTagOf = (representation: unknown): string => etagOf(JSON.stringify(representation, sortMembers));
 
-/** Characters of the first part of a tag with two parts. */
-const SETTINGS_LENGTH = 13;
+/** Characters of each part of a tag but the last. */
+const PART_LENGTH = 13;
 
 /**
- * Returns a strong entity tag with two parts: the first changes only with `settings`, the second with anything in the
- * representation. A read compares both. A write that replaces only settings compares the first (`requireSettings`), so
- * that it is not refused because somebody read or wrote meanwhile.
+ * Returns a strong entity tag with several parts: the first changes only with `settings`, the next with `content` too, the
+ * last with anything in the representation. A read compares all of them. A write compares only the first ones
+ * (`requireParts`), so that it is not refused because somebody read or wrote meanwhile.
  */
+export const partedTagOf = (representation: unknown, ...parts: unknown[]): string => {
+  const beginnings = parts.map(part => versionTagOf(part).slice(1, 1 + PART_LENGTH));
+  return `"${beginnings.join('')}${versionTagOf(representation).slice(1)}`;
+};
+
+/** Returns a tag of two parts: of the settings, and of the whole representation. */
 export const settingsTagOf = (settings: unknown, representation: unknown): string =>
-  `"${versionTagOf(settings).slice(1, 1 + SETTINGS_LENGTH)}${versionTagOf(representation).slice(1)}`;
+  partedTagOf(representation, settings);
 
 const sortMembers = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -49,9 +55,6 @@ const isIn = (header: string, etag: string): boolean => header.split(',').some(t
 export const matchesNone = (header: string | undefined, etag: string): boolean =>
   header !== undefined && (header === etag || isIn(header, etag));
 
-/** A tag of two parts, and its first part. */
-const SETTINGS_TAG = /("[\w-]{13})[\w-]+"/g;
-
 /** The conditional headers of a write. */
 export interface Conditions {
   'if-match'?: string | undefined;
@@ -75,8 +78,9 @@ export function requireTag(conditions: Conditions, etag: string | null, matches 
   if (etag && matchesNone(unwanted, etag)) throw refuse('If-None-Match matches the current version of the resource.');
 }
 
-/** Like `requireTag`, for a tag of two parts of which only that of the settings has to match. */
-export const requireSettings = (conditions: Conditions, etag: string): void =>
-  requireTag(conditions, etag, (header, tag) =>
-    isIn(header.replaceAll(SETTINGS_TAG, '$1"'), `${tag.slice(0, 1 + SETTINGS_LENGTH)}"`),
-  );
+/** Like `requireTag`, for a tag of `partedTagOf` of which only the first `count` parts have to match. */
+export function requireParts(conditions: Conditions, etag: string, count: number): void {
+  const length = count * PART_LENGTH;
+  const longer = new RegExp(`("[\\w-]{${length}})[\\w-]+"`, 'g');
+  requireTag(conditions, etag, (header, tag) => isIn(header.replaceAll(longer, '$1"'), `${tag.slice(0, 1 + length)}"`));
+}

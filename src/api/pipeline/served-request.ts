@@ -4,7 +4,7 @@ import { readCookie } from '../credentials/cookies.ts';
 import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { requireMatch, requireSettings, requireTag } from '../http/etag.ts';
+import { requireMatch, requireParts } from '../http/etag.ts';
 import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
 import { limitIssue } from './limit.ts';
 
@@ -57,8 +57,7 @@ export class ServedRequest implements AnyRequest {
 
   readonly requireTag: AnyRequest['requireTag'] = (etag, part) => {
     if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
-    const require = part === 'settings' ? requireSettings : requireTag;
-    require(this.#ctx.req.headers, etag);
+    requireParts(this.#ctx.req.headers, etag, part === 'settings' ? 1 : 2);
   };
 
   readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {

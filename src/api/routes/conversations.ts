@@ -199,7 +199,7 @@ export const readConversation = operation({
   tag: 'Conversations',
   summary: 'Get a conversation',
   description:
-    'A user sees only their own conversations, without the fields of the team. The entity tag changes with every message and read horizon; a change with `If-Match` is refused only if a field that it can set has changed, which replies between `open` and `pending` do not count as.',
+    'A user sees only their own conversations, without the fields of the team. `If-None-Match` compares the whole reply, with `unread_count`. `If-Match` ignores read horizons: a change is refused only if a field that it can set has changed, which replies between `open` and `pending` do not count as, and a deletion also after a message or note.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
@@ -271,7 +271,7 @@ export const deleteConversation = operation({
   status: 204,
   ifMatch: true,
   async handle({ caller, params, requireTag }, { storage }) {
-    const check = (row: ConversationRow) => requireTag(conversationTag('team', row), 'whole');
+    const check = (row: ConversationRow) => requireTag(conversationTag('team', row), 'content');
     await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, check, actorOf(caller));
   },
 });

@@ -4,7 +4,7 @@ import type { Side } from '../../../domain/conversations.ts';
 import { typeId } from '../../../domain/ids.ts';
 import type { ConversationRow, Owner } from '../../../storage/conversation-rows.ts';
 import { isTeam, type Participant } from '../../caller.ts';
-import { settingsTagOf } from '../../http/etag.ts';
+import { partedTagOf } from '../../http/etag.ts';
 import { type OperationReply, reply } from '../../operation.ts';
 
 export const ConversationPath = z.object({ id: typeId('conversation') });
@@ -20,11 +20,18 @@ export const mentionedFilter = (memberId: string, isMentioned: boolean | undefin
   isMentioned === undefined ? undefined : { memberId, isMentioned };
 
 /**
- * Returns the entity tag of a conversation as one side sees it. Its first part changes only with the fields that a change
- * can set, so that neither messages nor read horizons refuse a change.
+ * Returns the entity tag of a conversation as one side sees it, in three parts.
+ *
+ * The first changes only with the fields that a change can set, so that neither messages nor read horizons refuse a
+ * change. The second also changes with messages and notes, but not when somebody reads: a deletion compares both. The last
+ * one is of the whole reply, with the reader's `unread_count`, for `If-None-Match`.
  */
-export const conversationTag = (side: Side, row: ConversationRow): string =>
-  settingsTagOf(conversationSettings(side, row), presentConversation(side)(row));
+export function conversationTag(side: Side, row: ConversationRow): string {
+  const representation = presentConversation(side)(row);
+  const { unread_count, updated_at, ...content } = representation; // both change when somebody reads
+  const notes = side === 'team' ? row.last_note_seq : 0;
+  return partedTagOf(representation, conversationSettings(side, row), { ...content, notes });
+}
 
 /** Returns a reply with a conversation as one side sees it, and its entity tag. */
 export const conversationReply = (side: Side, row: ConversationRow, parts: OperationReply = {}): OperationReply =>
