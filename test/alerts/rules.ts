@@ -44,6 +44,7 @@ export const NOT_FIRED: Record<string, string> = {
   ParleyQueueConnectionsHigh: 'added after this run; tested with promtool',
   ParleyDatabaseConnectionsHigh: 'added after this run; tested with promtool',
   ParleyTimersLate: 'added after this run; tested with promtool',
+  ParleyEventsLate: 'added after this run; tested with promtool',
   ParleyWebhooksLate: 'added after this run; tested with promtool',
   ParleyWebhooksStopped: 'added after this run; tested with promtool',
   ParleyVolumeFilling: 'its figures come from the kubelet; tested with promtool',
