@@ -112,6 +112,20 @@ describe('the configuration', () => {
       expect(faultsOf({ BASE_URL: wrong })).toEqual([expect.stringMatching(/^BASE_URL: must be a URL/)]);
   });
 
+  test('parses the networks that webhooks may reach, and allows neither http nor private addresses by default', () => {
+    expect(loadConfig({})).toMatchObject({
+      OUTBOUND_ALLOW: undefined,
+      OUTBOUND_HTTP: 'off',
+      OUTBOUND_PROXY: undefined,
+    });
+    expect(loadConfig({ OUTBOUND_ALLOW: '10.1.0.0/16, fd00::/8' }).OUTBOUND_ALLOW).toEqual([
+      { address: '10.1.0.0', prefix: 16 },
+      { address: 'fd00::', prefix: 8 },
+    ]);
+    expect(faultsOf({ OUTBOUND_ALLOW: '10.1.0.0/16,intranet' })[0]).toMatch(/^OUTBOUND_ALLOW: must be networks/);
+    expect(faultsOf({ OUTBOUND_PROXY: 'proxy:3128' })[0]).toMatch(/^OUTBOUND_PROXY: must be a URL/);
+  });
+
   test('has a description for every setting', () => {
     for (const { name, meaning } of describeSettings()) expect(`${name}: ${meaning}`).toMatch(/^[A-Z_]+: .{10,}/);
   });
