@@ -84,6 +84,19 @@ export const updateMacro = (
     return rows[0] as MacroRow;
   });
 
+/**
+ * Locks a conversation and the one into which it was merged, in order of their ids as bulk changes do: a macro writes its
+ * text to the second, and then changes the first.
+ */
+export async function lockForMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'>, id: string): Promise<void> {
+  await tenant.query(
+    `select from conversations where tenant_id = $1 and id in (
+       select unnest(array[id, merged_into_id]) from conversations where tenant_id = $1 and id = $2)
+     order by id for update`,
+    [tenant.tenantId, id],
+  );
+}
+
 /** Deletes a macro. `check` throws to prevent it. */
 export const deleteMacro = (tenant: TenantStorage, id: string, check: (macro: MacroRow) => void): Promise<void> =>
   tenant.transaction(async tx => {

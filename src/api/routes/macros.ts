@@ -15,6 +15,7 @@ import {
   findMacro,
   insertMacro,
   listMacros as listMacroRows,
+  lockForMacro,
   type MacroFields,
   type MacroRow,
   updateMacro,
@@ -156,6 +157,7 @@ export const applyMacro = operation({
     return storage.inTransaction(async transaction => {
       const tenant = transaction.forTenant(caller.tenantId);
       const macro = await findMacro(tenant, params.macro_id);
+      await lockForMacro(tenant, params.id);
       const before = await findConversation(tenant, params.id, undefined);
       const added = await writeText(tenant, before, macro, author);
       await makeChanges(tenant, before.id, macro, { author, now: receivedAt });
