@@ -24,7 +24,7 @@ import { type Explained, explainTo } from './explained.ts';
 const SIZE = Number(process.env.PLANS_ANSWERS ?? 1_000_000);
 const SKEW: Skew = {
   answers: SIZE,
-  conversations: SIZE / 10,
+  conversations: Number(process.env.PLANS_CONVERSATIONS ?? SIZE / 10),
   messagesEach: 3,
   identities: SIZE / 5,
   entries: SIZE / 20,

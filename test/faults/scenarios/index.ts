@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts';
+import { assignmentUnderKills } from './assignment.ts';
 import { otherDevice } from './devices.ts';
 import { doors } from './doors.ts';
 import {
@@ -44,6 +45,7 @@ export const SCENARIOS: readonly Scenario[] = [
   otherDevice,
   limitUnderKills,
   timersUnderKills,
+  assignmentUnderKills,
   poisonedPayloads,
   valkeyRestarts,
   lateValkey,
