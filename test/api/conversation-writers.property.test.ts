@@ -128,13 +128,16 @@ function expectPriorities(events: Body[], made: Made[]): void {
   for (const { to } of changes) expect(wanted).toContain(to);
 }
 
-test('five writers at once lose no update, and the events alone rebuild the state', async () => {
-  const { tenant, user, team } = await makeParties();
-  const members = [await makeMember(tenant), await makeMember(tenant)];
-  const keys = [team, (await tenant.addKey()).apiKey, (await tenant.addKey()).apiKey, (await tenant.addKey()).apiKey];
-  const changes = { add_tags: ['macro'], priority: 'urgent' };
-  const macro = (await post(team, '/v1/macros', { name: 'Note', body: 'of a macro', kind: 'note', changes })).body.id;
+/** The credentials of the writers, and the objects that they name. */
+interface Writers {
+  user: string;
+  keys: string[];
+  members: string[];
+  macro: string;
+}
 
+/** Returns a function that performs an action as a writer. */
+function performAs({ user, keys, members, macro }: Writers) {
   async function change(as: string, act: Action, path: string): Promise<TestReply | undefined> {
     const id = path.split('/').at(-1) as string;
     if (act.kind === 'tag') return patch(as, path, { [act.add ? 'add_tags' : 'remove_tags']: [act.tag] });
@@ -171,7 +174,17 @@ test('five writers at once lose no update, and the events alone rebuild the stat
     const care = act.care === 'none' ? {} : { after, force: act.care === 'force' };
     return write(as, id, { body: 'of the team', kind: act.note ? 'note' : 'reply', ...care });
   }
+  return perform;
+}
 
+test('five writers at once lose no update, and the events alone rebuild the state', async () => {
+  const { tenant, user, team } = await makeParties();
+  const members = [await makeMember(tenant), await makeMember(tenant)];
+  const keys = [team, (await tenant.addKey()).apiKey, (await tenant.addKey()).apiKey, (await tenant.addKey()).apiKey];
+  const changes = { add_tags: ['macro'], priority: 'urgent' };
+  const macro = (await post(team, '/v1/macros', { name: 'Note', body: 'of a macro', kind: 'note', changes })).body.id;
+
+  const perform = performAs({ user, keys, members, macro });
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(action, { minLength: 1, maxLength: 5 }), { minLength: 5, maxLength: 5 }),
