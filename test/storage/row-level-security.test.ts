@@ -15,12 +15,14 @@ const WORKER_TABLES = [
   'conversation_tombstones',
   'deleted_answers',
   'deleted_conversations',
+  'deliveries',
   'events',
   'ingestion_totals',
   'quarantined_answers',
   'question_results',
   'question_step_results',
   'response_quotas',
+  'webhooks',
 ];
 const SHARED_TABLES = [
   'deleted_tenants',

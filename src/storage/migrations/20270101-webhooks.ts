@@ -85,6 +85,8 @@ begin
   where tenant_id = new.tenant_id and object_id = new.id and response is not null;
   return null;
 end $$`);
+    for (const name of ['forget_responses()', 'forget_redacted_responses()'])
+      this.addSql(`revoke all on function ${name} from public`); // triggers run all the same
     for (const table of ['answers', 'conversations', 'messages', 'identities'])
       this.addSql(`
 create trigger forget_responses after delete on ${table} referencing old table as gone
