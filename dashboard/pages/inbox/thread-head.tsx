@@ -12,6 +12,7 @@ import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
+import { useMembers } from '../../use-members.ts';
 import { CONVERSATION_TONE, conversationStatus, PRIORITIES, priorityName } from '../../words.ts';
 import { ChangedNote } from './changed-note.tsx';
 import type { Change, Conversation, FieldChange } from './conversation-changes.ts';
@@ -22,7 +23,6 @@ import { ReplyDue } from './reply-due.tsx';
 import { SnoozeMenu } from './snooze/snooze-menu.tsx';
 import { snoozeText } from './snooze/snooze-times.ts';
 import { useChanges } from './use-changes.ts';
-import { useMembers } from './use-members.ts';
 
 interface Control {
   conversation: Conversation;

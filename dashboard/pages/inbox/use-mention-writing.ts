@@ -1,7 +1,7 @@
 import type { RefObject } from 'react';
 import type { Member } from '../../api/names.ts';
+import { useMembers } from '../../use-members.ts';
 import { type Offer, useOffers } from './offers/use-offers.ts';
-import { useMembers } from './use-members.ts';
 import type { ReplyDraft } from './use-reply-draft.ts';
 
 /** Members that are offered at a time. */

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useSession } from '../../session.tsx';
+import { useMembers } from '../../use-members.ts';
 import type { People } from './event-text.ts';
 import { useMacros } from './macros/use-macros.ts';
-import { useMembers } from './use-members.ts';
 
 /** The names that the messages of a conversation need. */
 export function usePeople(identity: string): People {

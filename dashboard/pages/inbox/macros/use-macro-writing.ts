@@ -1,7 +1,7 @@
 import { type RefObject, useState } from 'react';
+import { useMembers } from '../../../use-members.ts';
 import type { Conversation } from '../conversation-changes.ts';
 import { type Offer, useOffers } from '../offers/use-offers.ts';
-import { useMembers } from '../use-members.ts';
 import type { Mode, ReplyDraft } from '../use-reply-draft.ts';
 import { changeTexts } from './change-texts.ts';
 import type { ChosenMacro } from './macro-note.tsx';

@@ -1,12 +1,12 @@
 import type { Schemas } from '../../../api/schema.ts';
-import type { Operator } from '../steps/conditions.ts';
 import {
   type ComparisonValues,
   comparisonOf,
   comparisonValuesOf,
   newComparison,
   type ValueType,
-} from './comparisons.ts';
+} from '../../../components/comparison/comparisons.ts';
+import type { Operator } from '../steps/conditions.ts';
 
 type Audience = Schemas['Audience'];
 type Node = Schemas['AudienceNode'];

@@ -1,6 +1,7 @@
 import type { UseFormReturn } from 'react-hook-form';
 import type { Schemas } from '../../../api/schema.ts';
 import { Button } from '../../../components/button.tsx';
+import { ComparisonFields } from '../../../components/comparison/comparison-fields.tsx';
 import { SelectInput, TextInput } from '../../../components/fields/fields.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { t } from '../../../i18n.ts';
@@ -8,7 +9,6 @@ import type { QuestionValues } from '../form.ts';
 import styles from '../steps/steps.module.css';
 import { AnsweredFields } from './answered-fields.tsx';
 import { newCondition, type Subject } from './audience-values.ts';
-import { ComparisonFields } from './comparison-fields.tsx';
 
 type Attribute = Schemas['IdentityAttribute'];
 

@@ -1,5 +1,10 @@
 import type { Schemas } from '../../../api/schema.ts';
-import { type ComparisonValues, comparisonOf, comparisonValuesOf, newComparison } from './comparisons.ts';
+import {
+  type ComparisonValues,
+  comparisonOf,
+  comparisonValuesOf,
+  newComparison,
+} from '../../../components/comparison/comparisons.ts';
 
 type Trigger = Schemas['Trigger'];
 type PropertyInput = Schemas['PropertyConditionInput'];

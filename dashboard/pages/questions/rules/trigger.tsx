@@ -1,12 +1,12 @@
 import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import { Button } from '../../../components/button.tsx';
+import { ComparisonFields } from '../../../components/comparison/comparison-fields.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../../components/fields/fields.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { t } from '../../../i18n.ts';
 import editor from '../editor.module.css';
 import type { QuestionValues } from '../form.ts';
 import styles from '../steps/steps.module.css';
-import { ComparisonFields } from './comparison-fields.tsx';
 import { MAX_PROPERTIES, newProperty } from './trigger-values.ts';
 
 type Form = UseFormReturn<QuestionValues>;

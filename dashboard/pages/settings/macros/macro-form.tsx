@@ -8,11 +8,11 @@ import { Restored } from '../../../components/restored.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { fieldErrorText } from '../../../field-errors.ts';
 import { t } from '../../../i18n.ts';
+import { useMembers } from '../../../use-members.ts';
 import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../../words.ts';
 import { spanText } from '../../inbox/macros/change-texts.ts';
 import { recallFault } from '../../inbox/macros/recall.ts';
 import type { Macro } from '../../inbox/macros/use-macros.ts';
-import { useMembers } from '../../inbox/use-members.ts';
 import { type MacroValues, macroOf, NOBODY, SPANS, valuesOf } from './macro-values.ts';
 
 const STATUSES: ConversationStatus[] = ['open', 'pending', 'snoozed', 'resolved'];

@@ -7,9 +7,9 @@ import { Empty, Ready } from '../../../components/page.tsx';
 import { More, Table } from '../../../components/table.tsx';
 import { t } from '../../../i18n.ts';
 import { useSession } from '../../../session.tsx';
+import { useMembers } from '../../../use-members.ts';
 import { changeTexts } from '../../inbox/macros/change-texts.ts';
 import type { Macro } from '../../inbox/macros/use-macros.ts';
-import { useMembers } from '../../inbox/use-members.ts';
 import { SettingsFrame } from '../frame.tsx';
 import { EditMacro, NewMacro } from './macro-form.tsx';
 

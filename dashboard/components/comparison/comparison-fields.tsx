@@ -1,9 +1,10 @@
 import { useId } from 'react';
-import type { UseFormReturn } from 'react-hook-form';
-import { SelectInput, TextInput } from '../../../components/fields/fields.tsx';
-import { t } from '../../../i18n.ts';
-import type { QuestionValues } from '../form.ts';
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
+import { t } from '../../i18n.ts';
+import { SelectInput, TextInput } from '../fields/fields.tsx';
 import {
+  type Comparison,
+  type ComparisonValues,
   comparisonName,
   comparisonsFor,
   hasList,
@@ -13,11 +14,10 @@ import {
   type ValueType,
 } from './comparisons.ts';
 
-export type ComparisonPath = `audience.conditions.${number}` | `trigger.where.${number}`;
-
-interface ComparisonFieldsProps {
-  form: UseFormReturn<QuestionValues>;
-  name: ComparisonPath;
+interface ComparisonFieldsProps<V extends FieldValues> {
+  form: UseFormReturn<V>;
+  /** Path of the comparison in the form. */
+  name: string;
   /** Whether the type of the value can be chosen; it is known for facts about the device. */
   hasType: boolean;
   /** Values in use, as suggestions. */
@@ -27,20 +27,26 @@ interface ComparisonFieldsProps {
 const HINTS = (): Partial<Record<ValueType, string>> => ({ version: '1.4.0', date: '2026-11-25' });
 
 /** Type, comparison and value of a condition. */
-export function ComparisonFields({ form, name, hasType, samples = [] }: ComparisonFieldsProps) {
+export function ComparisonFields<V extends FieldValues>({
+  form,
+  name,
+  hasType,
+  samples = [],
+}: ComparisonFieldsProps<V>) {
   const id = useId();
-  const type = form.watch(`${name}.type`);
-  const op = form.watch(`${name}.op`);
+  const at = (part: keyof ComparisonValues) => `${name}.${part}` as Path<V>;
+  const type: ValueType = form.watch(at('type'));
+  const op: Comparison = form.watch(at('op'));
   const reset = (next: ValueType) => {
     for (const [part, value] of Object.entries(newComparison(next)))
-      form.setValue(`${name}.${part as 'op'}`, value as never, { shouldDirty: true });
+      form.setValue(at(part as keyof ComparisonValues), value as never, { shouldDirty: true });
   };
   return (
     <>
       {hasType && (
         <SelectInput
           form={form}
-          name={`${name}.type`}
+          name={at('type')}
           label={t('Type of the value')}
           rules={{ onChange: event => reset(event.target.value) }}
         >
@@ -51,7 +57,7 @@ export function ComparisonFields({ form, name, hasType, samples = [] }: Comparis
           ))}
         </SelectInput>
       )}
-      <SelectInput form={form} name={`${name}.op`} label={t('Comparison')}>
+      <SelectInput form={form} name={at('op')} label={t('Comparison')}>
         {comparisonsFor(type).map(each => (
           <option key={each} value={each}>
             {comparisonName(each)}
@@ -61,7 +67,7 @@ export function ComparisonFields({ form, name, hasType, samples = [] }: Comparis
       </SelectInput>
       {hasValue(op) &&
         (type === 'boolean' ? (
-          <SelectInput form={form} name={`${name}.text`} label={t('Value')}>
+          <SelectInput form={form} name={at('text')} label={t('Value')}>
             <option value="true">{t('Yes')}</option>
             <option value="false">{t('No')}</option>
           </SelectInput>
@@ -69,7 +75,7 @@ export function ComparisonFields({ form, name, hasType, samples = [] }: Comparis
           <>
             <TextInput
               form={form}
-              name={`${name}.text`}
+              name={at('text')}
               label={op.endsWith('_days') ? t('Days') : hasList(op) ? t('Values, separated by commas') : t('Value')}
               placeholder={op.endsWith('_days') ? '30' : HINTS()[type]}
               list={samples.length > 0 ? id : undefined}

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react';
-import { useList } from '../../api/hooks.ts';
-import type { Member } from '../../api/names.ts';
-import { t } from '../../i18n.ts';
+import { useList } from './api/hooks.ts';
+import type { Member } from './api/names.ts';
+import { t } from './i18n.ts';
 
 /** All members of the tenant (at most 200), and their names by id. Former members have no name. */
 export function useMembers() {

@@ -1,5 +1,5 @@
-import type { Schemas } from '../../../api/schema.ts';
-import { t } from '../../../i18n.ts';
+import type { Schemas } from '../../api/schema.ts';
+import { t } from '../../i18n.ts';
 
 export type Comparison = NonNullable<Schemas['AudienceConditionInput']['op']>;
 type Value = Schemas['ComparedValueInput'];
