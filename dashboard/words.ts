@@ -91,6 +91,8 @@ export const placementName = (placement: Placement): string =>
     button: t('Feedback button'),
   })[placement];
 
+export const CONVERSATION_STATUSES: readonly ConversationStatus[] = ['open', 'pending', 'snoozed', 'resolved'];
+
 export const conversationStatus = (status: ConversationStatus): string =>
   ({ open: t('Open'), pending: t('Waiting for user'), snoozed: t('Snoozed'), resolved: t('Resolved') })[status];
 
@@ -105,6 +107,14 @@ export const PRIORITIES: readonly Priority[] = ['none', 'low', 'medium', 'high',
 
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
+
+export type Source = Schemas['ConversationSource']['type'];
+
+export const SOURCES: readonly Source[] = ['user', 'member', 'api'];
+
+/** Who started a conversation. */
+export const sourceName = (source: Source): string =>
+  ({ user: t('The user'), member: t('The team'), api: t('The API') })[source];
 
 export const keyStatus = (status: ApiKey['status']): string =>
   ({ active: t('Active'), rotating: t('Rotating'), expired: t('Expired'), revoked: t('Revoked') })[status];

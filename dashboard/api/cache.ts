@@ -20,6 +20,7 @@ const DEPENDENTS: Record<string, string[]> = {
   members: ['me'],
   sessions: ['me'],
   questions: ['answers'],
+  views: ['conversations'],
 };
 
 /** Returns the resources whose cached data a write makes stale. */

@@ -75,6 +75,13 @@ export const inboxStatesOf = ({
     },
   },
   {
+    name: 'inbox-filters',
+    path: `${pathTo('inbox', { view: 'mentions' })}?status=any&priority=high`,
+    isScreen: true,
+    act: page => page.getByLabel('Overdue').waitFor(),
+  },
+  { name: 'view-save', path: `${pathTo('inbox')}?priority=high`, isScreen: true, act: opens('Save as view') },
+  {
     name: 'inbox-tags',
     path: pathTo('inbox'),
     isScreen: true,

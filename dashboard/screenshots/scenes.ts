@@ -86,6 +86,7 @@ export const pagesOf = ({ questions, draftId, conversationId, webhookId }: Seede
   { name: 'ingestion', path: pathTo('data') },
   { name: 'settings-general', path: pathTo('general') },
   { name: 'settings-appearance', path: pathTo('appearance') },
+  { name: 'settings-inbox', path: pathTo('inboxSettings') },
   { name: 'settings-api-keys', path: pathTo('apiKeys') },
   { name: 'settings-saved-replies', path: pathTo('savedReplies') },
   { name: 'settings-webhooks', path: pathTo('webhooks') },
@@ -230,6 +231,14 @@ export const statesOf = ({ questions, draftId, ...seeded }: Seeded): Scene[] => 
     act: page => page.getByText('Show as table').first().click(),
   },
   ...inboxStatesOf(seeded),
+  {
+    name: 'settings-rule',
+    path: pathTo('inboxSettings'),
+    async act(page) {
+      await press('Add rule')(page);
+      await page.getByLabel('Attribute of the person').last().fill('plan');
+    },
+  },
   {
     name: 'token-inspector',
     path: pathTo('apiKeys'),

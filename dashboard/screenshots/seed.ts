@@ -150,6 +150,29 @@ async function createWebhooks(send: Send): Promise<string> {
   return id;
 }
 
+/** Saves a view, an assignment rule and the settings of the inbox. */
+async function setUpInbox(page: Page, memberId: string): Promise<void> {
+  const day = (number: number) => [
+    { day: number, from: '08:30', to: '12:00' },
+    { day: number, from: '13:00', to: '17:00' },
+  ];
+  await asPerson(page, 'PATCH', '/v1/tenant', {
+    office_hours: [1, 2, 3, 4, 5].flatMap(day),
+    reply_targets: { urgent: 60, high: 240, none: 960 },
+    custom_fields: [
+      { key: 'order_number', label: 'Order number', type: 'text' },
+      { key: 'roast', label: 'Roast', type: 'choice', options: ['Filter', 'Espresso'] },
+    ],
+  });
+  const filter = { status: 'open', tag: 'delivery' };
+  await asPerson(page, 'POST', '/v1/views', { name: 'Late deliveries', filter, sort: 'reply_due_at', shared: true });
+  await asPerson(page, 'PUT', '/v1/assignment-rules', {
+    data: [
+      { name: 'Deliveries', when: { tag: 'returns' }, then: { priority: 'high', assign: { member_id: memberId } } },
+    ],
+  });
+}
+
 /** Moves one stored answer to the quarantine, as if its processing had failed. */
 const QUARANTINE_ONE = `
   with one as (delete from answers where id = (select id from answers order by received_at desc limit 1) returning *),
@@ -210,6 +233,7 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const talks: string[] = [];
   for (const told of TALKS.toReversed())
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
+  await setUpInbox(page, memberId);
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
   const conversationId = talks.at(-1) as string;
   const custom = { order_number: '4711', shipping: 'Pick-up point' };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
+import { SEED_CONVERSATIONS } from '../support/conversations-seed.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { asPerson, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
@@ -11,22 +12,8 @@ const MANY = 250;
 /** A conversation with the maximum number of tags. */
 const FULL = 130;
 
-/** Open conversations with one message each; latest activity first is the order of their numbers. */
-const SEED = `
-with tenant as (select id from tenants), made as (
-  insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
-    source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
-    team_unread, created_at, updated_at, team_updated_at, last_activity_at)
-  select tenant.id, gen_random_uuid(), 'user|' || at, true, '', 'open', 'none', null,
-    case at when ${FULL} then array(select 'tag' || n from generate_series(1, 20) as n) else '{}' end, 'user', 1, 0,
-    'This is message ' || at, 'user', 1, 1, 0, 0, active, active, active, active
-  from tenant, generate_series(1, $1::int) as at, lateral (select now() - at * interval '1 second' as active) as clock
-  returning tenant_id, id, identity, last_preview, created_at
-)
-insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
-  created_at, redacted)
-select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity, last_preview, 'text', created_at, false
-from made`;
+/** Gives a conversation the maximum number of tags. */
+const FILL = `update conversations set tags = array(select 'tag' || n from generate_series(1, 20) as n) where identity = $1`;
 
 describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
@@ -56,7 +43,8 @@ describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }
     dashboard = await openDashboard();
     ({ page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
-    await dashboard.installation.database.query(SEED, [MANY]);
+    await dashboard.installation.database.query(SEED_CONVERSATIONS, [MANY]);
+    await dashboard.installation.database.query(FILL, [`user|${FULL}`]);
     await dashboard.open(pathTo('inbox'));
     await row(1).waitFor();
   }, 300_000);

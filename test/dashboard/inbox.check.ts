@@ -222,6 +222,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
       await row(number).waitFor();
       await waitFor(async () => (await list().getByRole('row').count()) === 1);
     };
+    await filters.getByRole('button', { name: 'More filters' }).click();
     await filters.getByLabel('Tag', { exact: true }).fill('export');
     await findsOnly(20);
     await filters.getByLabel('Tag', { exact: true }).fill('');

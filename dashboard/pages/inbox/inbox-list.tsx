@@ -4,11 +4,12 @@ import type { Schemas } from '../../api/schema.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import type { MoreProps } from '../../components/table.tsx';
 import { formatDuration, formatRelative, formatTime, t } from '../../i18n.ts';
+import { useMembers } from '../../use-members.ts';
 import { type Priority, priorityName } from '../../words.ts';
 import type { NameOf } from './event-text.ts';
 import styles from './inbox.module.css';
 import type { Selection } from './selection.ts';
-import { useMembers } from './use-members.ts';
+import { useMinute } from './use-minute.ts';
 
 type Conversation = Schemas['Conversation'];
 
@@ -21,14 +22,14 @@ const SNOOZE_END = { weekday: 'short', day: 'numeric', month: 'short', hour: 'nu
 const PRESSING: Partial<Record<Priority, Tone>> = { high: 'warn', urgent: 'bad' };
 
 /** Assignee, waiting time or end of the snooze, priority and tags of a conversation. */
-function Details({ conversation, nameOf }: { conversation: Conversation; nameOf: NameOf }) {
+function Details({ conversation, nameOf, now }: Pick<RowProps, 'conversation' | 'nameOf' | 'now'>) {
   const { assignee_id, waiting_since, snoozed_until, tags = [], priority = 'none' } = conversation;
   const pressing = PRESSING[priority];
   return (
     <span className={styles.details}>
       {snoozed_until && <span>{t('Until {time}', { time: formatTime(snoozed_until, SNOOZE_END) })}</span>}
       {waiting_since && (
-        <span className={styles.waiting}>{t('Waiting {time}', { time: formatDuration(waiting_since) })}</span>
+        <span className={styles.waiting}>{t('Waiting {time}', { time: formatDuration(waiting_since, now) })}</span>
       )}
       <span>{assignee_id ? nameOf(assignee_id) : t('Unassigned')}</span>
       <span className={styles.tags} dir="auto">
@@ -71,18 +72,31 @@ const Pick = ({ conversation: { id, identity }, isSelected, toggle }: PickProps)
   </span>
 );
 
+/** When the reply is due, or that it is overdue. */
+function Due({ at, now }: { at: string; now: number }) {
+  if (new Date(at).getTime() <= now)
+    return (
+      <Badge plain tone="bad">
+        {t('Overdue')}
+      </Badge>
+    );
+  return <span className={styles.waiting}>{t('Due {time}', { time: formatRelative(at, now) })}</span>;
+}
+
 interface RowProps {
   conversation: Conversation;
   isHere: boolean;
   isSelected: boolean;
   nameOf: NameOf;
+  /** Present time, to the minute. */
+  now: number;
   /** Absent without write permission. */
   toggle: Selection['toggle'] | undefined;
 }
 
 /** Unchanged rows are not rendered again by a poll. */
-const Row = memo(({ conversation, isHere, isSelected, nameOf, toggle }: RowProps) => {
-  const { identity, subject, last_message, unread_count, last_activity_at } = conversation;
+const Row = memo(({ conversation, isHere, isSelected, nameOf, now, toggle }: RowProps) => {
+  const { identity, subject, last_message, unread_count, last_activity_at, reply_due_at } = conversation;
   const classes = [
     styles.row,
     toggle && styles.pickable,
@@ -98,14 +112,15 @@ const Row = memo(({ conversation, isHere, isSelected, nameOf, toggle }: RowProps
         <bdi>{identity}</bdi>
         {unread_count > 0 && <span className="hidden-text"> {t('{count} unread', { count: unread_count })}</span>}
       </span>
-      <time className={styles.when} dateTime={last_activity_at}>
-        {formatRelative(last_activity_at)}
-      </time>
+      <span className={styles.when}>
+        {reply_due_at && <Due at={reply_due_at} now={now} />}
+        <time dateTime={last_activity_at}>{formatRelative(last_activity_at, now)}</time>
+      </span>
       <span className={styles.preview} dir="auto">
         {subject && <span className={styles.subject}>{subject}</span>}
         {last_message.preview}
       </span>
-      <Details conversation={conversation} nameOf={nameOf} />
+      <Details conversation={conversation} nameOf={nameOf} now={now} />
     </div>
   );
 });
@@ -138,6 +153,7 @@ interface InboxListProps {
 export function InboxList({ items, here, open, list, selected, toggle }: InboxListProps) {
   const grid = useRowInView(items, here);
   const { nameOf } = useMembers();
+  const now = useMinute();
   return (
     <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
       <GridList
@@ -154,6 +170,7 @@ export function InboxList({ items, here, open, list, selected, toggle }: InboxLi
               isHere={conversation.id === here}
               isSelected={selected.has(conversation.id)}
               nameOf={nameOf}
+              now={now}
               toggle={toggle}
             />
           </GridListItem>

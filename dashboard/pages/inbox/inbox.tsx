@@ -9,7 +9,7 @@ import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { BulkBar } from './bulk/bulk-bar.tsx';
-import { isView, NO_FILTERS, type View } from './filters.ts';
+import { isBuiltIn, isView, type SavedView, type View } from './filters.ts';
 import styles from './inbox.module.css';
 import { InboxHead } from './inbox-head.tsx';
 import { InboxList } from './inbox-list.tsx';
@@ -19,6 +19,9 @@ import { ShortcutsHelp } from './shortcuts-help.tsx';
 import { Thread } from './thread.tsx';
 import { useAddress } from './use-address.ts';
 import { usePicking } from './use-picking.ts';
+import { useViews } from './views/use-views.ts';
+import { ViewActions } from './views/view-actions.tsx';
+import { ViewsNav } from './views/views-nav.tsx';
 
 const EVERY_MS = 3000;
 const PAGE = 50;
@@ -42,10 +45,18 @@ const NothingOpen = () => (
   </div>
 );
 
+interface InboxProps {
+  view: View;
+  views: readonly SavedView[];
+  id: string | undefined;
+}
+
 /** List of conversations with the selected one next to it. */
-function InboxView({ view, id }: { view: View; id: string | undefined }) {
+function InboxView({ view, views, id }: InboxProps) {
   useTitle(t('Inbox'));
-  const { filters, change, query, assignee, chooseAssignee, addressOf, open } = useAddress(view, id);
+  const saved = views.find(one => one.id === view);
+  const address = useAddress(view, saved, id);
+  const { filters, change, query, present, isChanged, assignee, chooseAssignee, addressOf, open, reset } = address;
   const [dialog, setDialog] = useState<'help' | 'new'>();
   const search = useRef<HTMLDivElement>(null);
   const list = useList('GET /v1/conversations', { query }, { limit: PAGE, everyMs: EVERY_MS });
@@ -66,7 +77,7 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
     here: addressOf(id),
     next: addressOf(at < 0 ? items[0]?.id : (items[at + 1] ?? items[at - 1])?.id),
   };
-  const isFiltered = view !== 'all' || JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
+  const isFiltered = view !== 'all' || isChanged || filters.q !== '';
   return (
     <div className={id ? `${styles.inbox} ${styles.open}` : styles.inbox}>
       <h1 className="hidden-text">{t('Inbox')}</h1>
@@ -75,6 +86,8 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
           {...{ filters, change, assignee, chooseAssignee, search }}
           help={() => setDialog('help')}
           write={toggle && (() => setDialog('new'))}
+          views={<ViewsNav here={view} saved={views} />}
+          actions={toggle && <ViewActions {...{ saved, isChanged, present, reset }} />}
         />
         {toggle ? (
           <BulkBar selection={selection} loaded={items.length} hasMore={list.hasNextPage} query={query} />
@@ -119,7 +132,19 @@ function InboxView({ view, id }: { view: View; id: string | undefined }) {
 
 /** The inbox. Addresses of earlier versions have no view: the conversation follows at once. */
 export function Inbox() {
-  const { view, id } = useParams();
-  if (view === undefined || isView(view)) return <InboxView view={view ?? 'all'} id={id} />;
-  return <Redirect to={`${pathTo('conversation', { id: view })}${location.search}`} replace />;
+  const { view = 'all', id } = useParams();
+  const saved = useViews();
+  if (!isView(view)) return <Redirect to={`${pathTo('conversation', { id: view })}${location.search}`} replace />;
+  if (isBuiltIn(view)) return <InboxView view={view} views={saved.items} id={id} />;
+  return (
+    <Ready query={saved}>
+      {() =>
+        saved.items.some(one => one.id === view) ? (
+          <InboxView view={view} views={saved.items} id={id} />
+        ) : (
+          <Redirect to={pathTo('inbox', { view: 'all' })} replace /> // it was deleted
+        )
+      }
+    </Ready>
+  );
 }

@@ -50,6 +50,7 @@ export function BulkBar({ selection, loaded, hasMore, query }: BulkBarProps) {
   const bulk = useBulk(tenantId);
   const { selected, isAll, clear } = selection;
   if (bulk) return <BulkProgress bulk={bulk} />;
+  if (loaded === 0) return <span />; // keeps the place in the grid
   const act = ({ what, change }: NamedChange) => {
     const chosen = isAll && hasMore ? { query } : { ids: [...selected] };
     startBulk(queries, { chosen, change, what, tenantId });

@@ -1,0 +1,165 @@
+import { useId, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import fields from '../../components/fields/fields.module.css';
+import { Filter } from '../../components/fields/fields.tsx';
+import { t } from '../../i18n.ts';
+import { useSession } from '../../session.tsx';
+import { useMembers } from '../../use-members.ts';
+import {
+  CONVERSATION_STATUSES,
+  conversationStatus,
+  PRIORITIES,
+  priorityName,
+  SOURCES,
+  sourceName,
+} from '../../words.ts';
+import { countFurther, type Filters, SORTS, type Sort } from './filters.ts';
+import styles from './inbox.module.css';
+
+/** Filter options: all, own, unassigned, and the other members. */
+function AssigneeOptions() {
+  const { members } = useMembers();
+  const { membership } = useSession();
+  const others = members.filter(({ id }) => id !== membership.member_id);
+  return (
+    <>
+      <option value="">{t('All assignees')}</option>
+      <option value={membership.member_id}>{t('Assigned to me')}</option>
+      <option value="none">{t('Unassigned')}</option>
+      {others.map(({ id, name, email }) => (
+        <option key={id} value={id}>
+          {name || email}
+        </option>
+      ))}
+    </>
+  );
+}
+
+const sortName = (sort: Sort): string =>
+  ({
+    '-last_activity_at': t('Latest activity first'),
+    last_activity_at: t('Oldest activity first'),
+    reply_due_at: t('Due replies only, soonest first'),
+    '-created_at': t('Newest first'),
+    created_at: t('Oldest first'),
+  })[sort];
+
+export interface FiltersProps {
+  filters: Filters;
+  change(filters: Partial<Filters>): void;
+  /** Value of the assignee filter, which includes the views. */
+  assignee: string;
+  chooseAssignee(assignee: string): void;
+}
+
+type Quality = 'unread' | 'overdue' | 'mentioned';
+
+function QualityFilters({ filters, change }: Pick<FiltersProps, 'filters' | 'change'>) {
+  const qualities: [name: Quality, label: string][] = [
+    ['unread', t('Unread only')],
+    ['overdue', t('Overdue')],
+    ['mentioned', t('Mentions me')],
+  ];
+  return qualities.map(([name, label]) => (
+    <label key={name} className={styles.check}>
+      <input
+        type="checkbox"
+        checked={filters[name] === 'true'}
+        onChange={event => change({ [name]: event.target.checked ? 'true' : '' })}
+      />
+      {label}
+    </label>
+  ));
+}
+
+/** The filters that are used less often. */
+const FurtherFilters = ({ filters, change }: Pick<FiltersProps, 'filters' | 'change'>) => (
+  <>
+    <Filter
+      small
+      label={t('Priority')}
+      value={filters.priority}
+      onChange={event => change({ priority: event.target.value as Filters['priority'] })}
+    >
+      <option value="">{t('All priorities')}</option>
+      {PRIORITIES.map(priority => (
+        <option key={priority} value={priority}>
+          {priorityName(priority)}
+        </option>
+      ))}
+    </Filter>
+    <Filter
+      small
+      label={t('Started by')}
+      value={filters.source}
+      onChange={event => change({ source: event.target.value as Filters['source'] })}
+    >
+      <option value="">{t('Started by anyone')}</option>
+      {SOURCES.map(source => (
+        <option key={source} value={source}>
+          {sourceName(source)}
+        </option>
+      ))}
+    </Filter>
+    <input
+      className={`${fields.input} ${fields.small}`}
+      aria-label={t('Tag')}
+      placeholder={t('Tag')}
+      value={filters.tag}
+      onChange={event => change({ tag: event.target.value })}
+    />
+    <QualityFilters filters={filters} change={change} />
+    {filters.identity && (
+      <Button small onPress={() => change({ identity: '', verified: '' })}>
+        {t('User {name}: show all', { name: filters.identity })}
+      </Button>
+    )}
+  </>
+);
+
+/** Status, assignee and order of the list, and further filters that can be folded away. */
+export function FilterFields({ filters, change, assignee, chooseAssignee }: FiltersProps) {
+  const count = countFurther(filters);
+  const [isOpen, setOpen] = useState(count > 0);
+  const id = useId();
+  return (
+    <>
+      <div className={styles.filters}>
+        <Filter
+          small
+          label={t('Status')}
+          value={filters.status}
+          onChange={event => change({ status: event.target.value as Filters['status'] })}
+        >
+          <option value="any">{t('All statuses')}</option>
+          {CONVERSATION_STATUSES.map(status => (
+            <option key={status} value={status}>
+              {conversationStatus(status)}
+            </option>
+          ))}
+        </Filter>
+        <Filter small label={t('Assignee')} value={assignee} onChange={event => chooseAssignee(event.target.value)}>
+          <AssigneeOptions />
+        </Filter>
+        <Filter
+          small
+          label={t('Order')}
+          value={filters.sort}
+          onChange={event => change({ sort: event.target.value as Sort })}
+        >
+          {SORTS.map(sort => (
+            <option key={sort} value={sort}>
+              {sortName(sort)}
+            </option>
+          ))}
+        </Filter>
+        <Button small aria-expanded={isOpen} aria-controls={id} onPress={() => setOpen(!isOpen)}>
+          {count > 0 ? t('More filters ({count})', { count }) : t('More filters')}
+        </Button>
+      </div>
+      <div id={id} className={styles.filters} hidden={!isOpen}>
+        {isOpen && <FurtherFilters filters={filters} change={change} />}
+      </div>
+    </>
+  );
+}
