@@ -55,6 +55,7 @@ const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
   appearance: page(() =>
     import('./pages/settings/appearance/appearance.tsx').then(module => module.AppearanceSettings),
   ),
+  inboxSettings: page(() => import('./pages/settings/inbox/inbox-settings.tsx').then(module => module.InboxSettings)),
   apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
   savedReplies: page(() => import('./pages/settings/macros/macros.tsx').then(module => module.SavedReplies)),
   webhooks: page(() => import('./pages/settings/webhooks/webhooks.tsx').then(module => module.Webhooks)),

@@ -31,6 +31,7 @@ export const TENANT_PATHS = {
   data: '/data',
   general: '/settings/general',
   appearance: '/settings/appearance',
+  inboxSettings: '/settings/inbox',
   apiKeys: '/settings/api-keys',
   savedReplies: '/settings/saved-replies',
   webhooks: '/settings/webhooks',

@@ -5,6 +5,8 @@ import { formatNumber, t } from '../i18n.ts';
 import { type PathName, pathIn, pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import { useTenantId } from '../tenant.ts';
+import { useMembers } from '../use-members.ts';
+import { AvailabilitySelect } from './availability.tsx';
 import { Button } from './button.tsx';
 import { Brand } from './front.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -129,6 +131,19 @@ function Navigation() {
   );
 }
 
+/** Whether assignment rules give the member conversations in this tenant. */
+function OwnAvailability() {
+  const { members } = useMembers();
+  const { membership } = useSession();
+  const own = members.find(({ id }) => id === membership.member_id);
+  if (!own) return null;
+  return (
+    <div className={styles.availability}>
+      <AvailabilitySelect member={own} mayChange />
+    </div>
+  );
+}
+
 /** The running version and the beginning of its commit, as a report of a fault needs them. */
 function Version() {
   const { data } = useApi('GET /readyz', {}, { isExtra: true });
@@ -147,7 +162,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
   const [here] = useLocation();
-  const { account } = useSession();
+  const { account, may } = useSession();
   const tenantId = useTenantId();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
@@ -183,6 +198,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         <Navigation />
         <footer className={styles.foot}>
+          {tenantId && may('conversations:write') && <OwnAvailability />}
           <Link href={pathTo('me')} className={styles.who} title={account.email}>
             <Icon name="person" />
             <span>{account.name || account.email}</span>

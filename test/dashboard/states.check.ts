@@ -48,6 +48,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
     await page.getByText('No questions yet').waitFor();
     await expectNoViolations(ada);
     await open(pathTo('inbox'));
+    await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Unread only').check();
     await page.getByText('No matching conversations').waitFor();
     await open(pathTo('auditLog'));

@@ -23,6 +23,7 @@ function usePages(): Place[] {
     [t('Data'), pathTo('data')],
     [t('Settings'), pathTo('general')],
     [t('Appearance'), pathTo('appearance')],
+    [t('Inbox settings'), pathTo('inboxSettings'), may('tenant:write')],
     [t('API Keys'), pathTo('apiKeys'), may('api-keys:manage')],
     [t('Saved replies'), pathTo('savedReplies')],
     [t('Members'), pathTo('members')],

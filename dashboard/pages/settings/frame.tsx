@@ -20,6 +20,7 @@ export function SettingsFrame({
   const tabs = [
     { href: pathTo('general'), title: t('General') },
     { href: pathTo('appearance'), title: t('Appearance') },
+    ...(may('tenant:write') ? [{ href: pathTo('inboxSettings'), title: t('Inbox') }] : []),
     ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
     { href: pathTo('savedReplies'), title: t('Saved replies') },
     ...(may('webhooks:manage') ? [{ href: pathTo('webhooks'), title: t('Webhooks') }] : []),

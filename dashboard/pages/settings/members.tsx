@@ -2,10 +2,12 @@ import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useAct, useList } from '../../api/hooks.ts';
 import type { Invitation, Member, MemberRole, SentInvitation } from '../../api/names.ts';
+import { AvailabilitySelect } from '../../components/availability.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyValue } from '../../components/copy.tsx';
 import { ConfirmButton, Dialog } from '../../components/dialog.tsx';
+import fields from '../../components/fields/fields.module.css';
 import { Choices, Filter, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { Panel, Ready } from '../../components/page.tsx';
@@ -13,10 +15,14 @@ import { Note } from '../../components/problem-note.tsx';
 import { More, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { showProblem, toast } from '../../components/toast.tsx';
-import { t } from '../../i18n.ts';
+import { formatNumber, t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { roleHint, roleName } from '../../words.ts';
 import { SettingsFrame } from './frame.tsx';
+import styles from './members.module.css';
+
+/** Largest capacity of a member (`src/domain/members.ts`). */
+const MAX_CAPACITY = 1000;
 
 const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];
 
@@ -89,6 +95,38 @@ function Role({ member }: { member: Member }) {
         </option>
       ))}
     </Filter>
+  );
+}
+
+/** Number of conversations up to which assignment rules give a member more. It is saved when the field is left. */
+function Capacity({ member }: { member: Member }) {
+  const { may } = useSession();
+  const [typed, setTyped] = useState<string>();
+  const patch = useAct('PATCH /v1/members/{id}');
+  const { id, capacity, name, email } = member;
+  if (!may('members:manage')) return formatNumber(capacity);
+  const save = () => {
+    setTyped(undefined);
+    const next = Number(typed);
+    if (typed === undefined || typed === '' || next === capacity) return;
+    patch.mutate(
+      { params: { id }, body: { capacity: next } },
+      { onSuccess: () => toast(t('Saved')), onError: showProblem },
+    );
+  };
+  return (
+    <input
+      className={`${fields.input} ${fields.small} ${styles.capacity}`}
+      type="number"
+      min={0}
+      max={MAX_CAPACITY}
+      aria-label={t('Capacity of {name}', { name: name || email })}
+      value={typed ?? capacity}
+      disabled={patch.isPending}
+      onChange={event => setTyped(event.target.value)}
+      onBlur={save}
+      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+    />
   );
 }
 
@@ -190,6 +228,11 @@ export function Members() {
                   ),
                 },
                 { label: t('Role'), cell: member => <Role member={member} /> },
+                {
+                  label: t('Availability'),
+                  cell: member => <AvailabilitySelect member={member} mayChange={mayManage} />,
+                },
+                { label: t('Capacity'), cell: member => <Capacity member={member} /> },
                 { label: t('2FA'), cell: ({ totp_enabled }) => (totp_enabled ? t('On') : t('Off')) },
                 { label: t('Joined'), cell: ({ created_at }) => <Time at={created_at} /> },
                 ...(mayManage

@@ -1,0 +1,26 @@
+import { useRef, useState } from 'react';
+import { t } from '../../../i18n.ts';
+
+interface Entries {
+  move(from: number, to: number): void;
+  remove(at: number): void;
+}
+
+/** Moves and removes entries of an ordered list, says so to screen readers, and keeps the focus within the list. */
+export function useEntries({ move, remove }: Entries) {
+  const list = useRef<HTMLDivElement>(null);
+  const [announcement, announce] = useState('');
+  const focus = (selector: string) =>
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(selector)?.focus());
+  const shift = (at: number, by: 1 | -1) => {
+    move(at, at + by);
+    announce(t('Moved to position {number}.', { number: at + by + 1 }));
+    focus(`ol > li:nth-child(${at + by + 1}) input`);
+  };
+  const drop = (at: number) => {
+    remove(at);
+    announce(t('Removed.'));
+    focus('[data-add]');
+  };
+  return { list, announcement, shift, drop };
+}
