@@ -28,7 +28,7 @@ export const SORTS: readonly Sort[] = [
 /** Whether conversations need to have a quality, or must not have it; empty for both. */
 type Either = '' | 'true' | 'false';
 
-/** Filters in the query string of the inbox. An empty text filters nothing. */
+/** Filters in the query string of the inbox. An empty text is no filter. */
 export type Filters = {
   status: Schemas['Conversation']['status'] | 'any';
   /** A member's id or `none`; in the views `mine` and `unassigned` of no effect. */
@@ -89,7 +89,7 @@ export function viewOf(before: View, assignee: string, me: string): { view: View
   return assignee === 'none' ? { view: 'unassigned', assignee: '' } : { view: 'all', assignee };
 }
 
-/** Returns the filter of the list of conversations, without parts that filter nothing. */
+/** Returns the filter of the list of conversations, without empty parts. */
 export function filterOf(view: View, filters: Filters, me: string): SavedView['filter'] {
   const { status, tag, priority, source, unread, overdue, mentioned, identity, verified, q } = filters;
   const all = {

@@ -13,7 +13,7 @@ interface HeadProps extends FiltersProps {
   write: (() => void) | undefined;
   /** Links to the views, above the search. */
   views: ReactNode;
-  /** What can be done with the filters, below them. */
+  /** Actions on the filters, below them. */
   actions: ReactNode;
 }
 

@@ -22,7 +22,7 @@ export function toggled(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Selected ids, or everything that matches the filters, also what is not loaded. */
+/** Selected ids, or everything that matches the filters, loaded or not. */
 type Selected = ReadonlySet<string> | 'matching';
 
 /** Returns the selected items of the list. Those that left the list do not count. */
@@ -31,9 +31,9 @@ const presentOf = (selected: Selected, ids: readonly string[]): ReadonlySet<stri
 
 /** Selection of a list. */
 export interface Selection {
-  /** The selected items of the list, so that only what is on the screen is changed. */
+  /** The selected items of the list, so that a change affects only items on the screen. */
   selected: ReadonlySet<string>;
-  /** Whether everything that matches is selected, also what is not loaded. */
+  /** Whether all matches are selected, loaded or not. */
   isAll: boolean;
   /** Selects or deselects an item; as a range, selects everything from the last one to it. */
   toggle(id: string, isRange: boolean): void;

@@ -4,7 +4,7 @@ import type { Conversation } from './conversation-changes.ts';
 import { useSelection } from './selection.ts';
 import { usePointed } from './use-pointed.ts';
 
-/** Selection of conversations for a bulk change, with its keys. Without write permission nothing can be selected. */
+/** Selection of conversations for a bulk change, with its keys. Without write permission there is no selection. */
 export function usePicking(items: readonly Conversation[], list: string, open: string | undefined) {
   const ids = useMemo(() => items.map(({ id }) => id), [items]);
   const selection = useSelection(ids, list);

@@ -19,7 +19,6 @@ import { formatNumber, t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { roleHint, roleName } from '../../words.ts';
 import { SettingsFrame } from './frame.tsx';
-import styles from './members.module.css';
 
 /** Largest capacity of a member (`src/domain/members.ts`). */
 const MAX_CAPACITY = 1000;
@@ -116,7 +115,7 @@ function Capacity({ member }: { member: Member }) {
   };
   return (
     <input
-      className={`${fields.input} ${fields.small} ${styles.capacity}`}
+      className={`${fields.input} ${fields.small} ${fields.narrow}`}
       type="number"
       min={0}
       max={MAX_CAPACITY}

@@ -38,7 +38,7 @@ const assignment = (id: string | null, label: string, name = label): Choice => (
   change: { assignee_id: id },
 });
 
-/** Oneself first, then nobody and the other members. */
+/** Oneself first, then no assignee and the other members. */
 export function assigneeChoices(members: readonly Member[], me: string): Choice[] {
   const nameOf = ({ name, email }: Member) => name || email;
   const own = members.find(({ id }) => id === me);

@@ -45,7 +45,7 @@ export function addResults(before: Progress, results: readonly BulkResult[]): Pr
 export const batchesOf = (ids: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(ids.length / MAX_BULK) }, (_, at) => ids.slice(at * MAX_BULK, (at + 1) * MAX_BULK));
 
-/** What a run reads, writes and reports. */
+/** The requests and reports of a run. */
 export interface BulkRequests {
   /** Returns the next ids, at most `MAX_BULK`; undefined at the end. */
   next(): Promise<readonly string[] | undefined>;

@@ -157,7 +157,7 @@ function Then({ form, at }: RuleProps) {
   );
 }
 
-/** The fields of a rule: its name, its conditions and what it does. */
+/** The fields of a rule: its name, its conditions and its effects. */
 export const RuleFields = (props: RuleProps) => (
   <>
     <TextInput

@@ -21,7 +21,7 @@ export interface RuleValues {
   source: Source | '';
   tag: string;
   whenPriority: Priority | '';
-  /** Name of the compared attribute; empty for none. */
+  /** Name of the compared attribute; empty without a comparison. */
   attribute: string;
   comparison: ComparisonValues;
   add_tags: string[];

@@ -6,7 +6,7 @@ interface Entries {
   remove(at: number): void;
 }
 
-/** Moves and removes entries of an ordered list, says so to screen readers, and keeps the focus within the list. */
+/** Moves and removes entries of an ordered list, announces it, and keeps the focus within the list. */
 export function useEntries({ move, remove }: Entries) {
   const list = useRef<HTMLDivElement>(null);
   const [announcement, announce] = useState('');

@@ -2,8 +2,8 @@ import { useEffect } from 'react';
 import { type DefaultValues, type FieldValues, useForm } from 'react-hook-form';
 
 /**
- * A form with lists. Stored values that change meanwhile are shown unless the form was edited: entries of two versions
- * cannot be told apart by their positions.
+ * A form with lists. Stored values that change meanwhile are shown unless the form was edited: positions do not
+ * identify the entries of two versions.
  */
 export function useListForm<Values extends FieldValues>(stored: Values) {
   const form = useForm<Values>({ defaultValues: stored as DefaultValues<Values> });
