@@ -21,8 +21,6 @@ export interface Explained {
   pages: number;
   /** The tables with a sequential scan. */
   scanned: string[];
-  /** The most rows that one sort has received. */
-  sorted: number;
   executionMs: number;
   /** The plan, one node per line. */
   plan: string;
@@ -41,12 +39,6 @@ function describePlan(node: PlanNode, depth = 0): string {
   const line = `${'  '.repeat(depth)}${name} (rows=${node['Actual Rows']} loops=${node['Actual Loops']} pages=${pagesOf(node)})`;
   return [line, ...(node.Plans ?? []).map(child => describePlan(child, depth + 1))].join('\n');
 }
-
-/** The most rows that one sort has received. */
-const sortedIn = (plan: PlanNode): number => {
-  const sorts = nodesOf(plan).filter(node => /Sort$/.test(node['Node Type']));
-  return Math.max(0, ...sorts.flatMap(({ Plans }) => (Plans ?? []).map(child => child['Actual Rows'])));
-};
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));
 
@@ -74,7 +66,6 @@ async function explain(session: Transaction, sql: string, params: unknown[]): Pr
     sql,
     pages: pagesOf(plan),
     scanned: nodesOf(plan).flatMap(node => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : [])),
-    sorted: sortedIn(plan),
     executionMs,
     plan: describePlan(plan),
   };
