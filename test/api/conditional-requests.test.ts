@@ -117,6 +117,13 @@ const WRITES: Record<string, [Send, () => Promise<Written>]> = {
     asKey,
     async () => written(asKey, 'PATCH', (await created(asKey, '/v1/macros', macro)).path, { shortcut: 'later' }),
   ],
+  replaceAssignmentRules: [
+    asOwner,
+    () =>
+      written(asOwner, 'PUT', '/v1/assignment-rules', {
+        data: [{ name: 'Tag', when: {}, then: { add_tags: ['a'], assign: null } }],
+      }),
+  ],
   createWebhook: [asKey, () => created(asKey, '/v1/webhooks', webhook)],
   patchWebhook: [asKey, async () => written(asKey, 'PATCH', await aWebhook(), { description: 'CRM', ordered: true })],
   rotateWebhookSecret: [
