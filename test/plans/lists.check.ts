@@ -71,6 +71,8 @@ const VALUES: Record<string, string[]> = {
   type: ['nps', 'text'],
   include: ['results'],
   after_seq: ['0', '2'],
+  after_note_seq: ['0', '2'],
+  deleted: ['true', 'false'],
   order: ['asc', 'desc'],
   after: ['0', '40000'],
 };
@@ -96,8 +98,9 @@ const filtersOf = (list: Operation): string[] =>
 
 type Query = Record<string, string>;
 
-/** Whether lists accept the combination: days in reverse order are refused. */
-const isAccepted = ({ from, to }: Query): boolean => !from || !to || from <= to;
+/** Whether lists accept the combination: days in reverse order are refused, and deleted conversations without a time. */
+const isAccepted = ({ from, to, deleted, updated_since: since }: Query): boolean =>
+  (!from || !to || from <= to) && (deleted !== 'true' || since !== undefined);
 
 /** A list without filters, with each single value, and with each pair of them that it accepts. */
 function queriesOf(list: Operation): Query[] {
@@ -107,7 +110,7 @@ function queriesOf(list: Operation): Query[] {
       .slice(index + 1)
       .flatMap(other => (Object.keys(one)[0] === Object.keys(other)[0] ? [] : [{ ...one, ...other }])),
   );
-  return [{}, ...single, ...pairs.filter(isAccepted)];
+  return [{}, ...single, ...pairs].filter(isAccepted);
 }
 
 let database: TestDatabase;
