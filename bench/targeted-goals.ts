@@ -81,7 +81,7 @@ export const TARGETED: Goal[] = [
     {
       number: '19',
       what: "worker's store function ÷ one COPY, a limit on every question",
-      how: 'as 8; every answer takes a place of one of 60 questions',
+      how: 'as 8; every answer takes a place of one of 12 questions',
       must: 0.45,
       aim: 0.8,
       ...higher,

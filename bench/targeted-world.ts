@@ -1,6 +1,8 @@
 import type { Bench } from './bench.ts';
 import { CARDS_PATH, type Card, fetchUsers, makeTenants, publishQuestions, type Tenant, type User } from './world.ts';
 
+/** The catalog of such a tenant has 2 MB, and the process keeps 16 MB of catalogs by default. */
+const TENANTS = 4;
 /** Live questions of a tenant with rules; each user sees three of them, as of three plain ones. */
 const RULED_QUESTIONS = 200;
 const SHOWN = 3;
@@ -61,9 +63,9 @@ export interface TargetedWorld {
 export const FIRST_USERS = 60_000;
 
 async function createWorld(bench: Bench): Promise<TargetedWorld> {
-  const { users: count, tenants: size } = bench.settings;
-  const tenants = await makeTenants(bench.databaseUrl, bench.secretKey, 2 * size);
-  const [ruled, plain] = [tenants.slice(0, size), tenants.slice(size)];
+  const { users: count } = bench.settings;
+  const tenants = await makeTenants(bench.databaseUrl, bench.secretKey, 2 * TENANTS);
+  const [ruled, plain] = [tenants.slice(0, TENANTS), tenants.slice(TENANTS)];
   for (const some of [ruled, plain]) await storeProfiles(bench, some, FIRST_USERS);
   await bench.query('vacuum analyze identities');
   {
