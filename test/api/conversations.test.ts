@@ -46,9 +46,11 @@ describe('starting a conversation', () => {
       ...forUser,
       unread_count: 1,
       snoozed_until: null,
+      reply_due_at: null,
       priority: 'none',
       assignee_id: null,
       tags: [],
+      custom: {},
     });
     expect(await messages(user, id)).toEqual([
       {
@@ -59,6 +61,7 @@ describe('starting a conversation', () => {
         kind: 'reply',
         body: 'Why twice?',
         format: 'text',
+        mentions: [],
         client_message_id: 'm1',
         event: null,
         created_at,

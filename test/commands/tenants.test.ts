@@ -42,7 +42,7 @@ describe('tenant delete', () => {
       deleted: {
         ...{ tenants: 1, api_keys: 1, members: 0, invitations: 0 },
         ...{ accounts: 0, sessions: 0, account_links: 0, account_subjects: 0 },
-        ...{ answers: 3, card_records: 3, audit_log: 2 },
+        ...{ answers: 3, card_records: 3, audit_log: 2, events: 1 },
       },
     });
     expect((await cli.json(['tenant', 'list'])).data).toEqual([kept]);

@@ -6,7 +6,7 @@ import {
 } from '../../domain/assignment-rules.ts';
 import { newUuid, toTypeId } from '../../domain/ids.ts';
 import { fieldFault } from '../../domain/problem.ts';
-import { findAssignmentRules, replaceAssignmentRules } from '../../storage/assignment-rules.ts';
+import { findAssignmentRules, replaceAssignmentRules as replaceRules } from '../../storage/assignment-rules.ts';
 import { operation, reply } from '../operation.ts';
 
 const toMember = (id: string): string => toTypeId('member', id);
@@ -56,7 +56,7 @@ export const readAssignmentRules = operation({
   },
 });
 
-export const replaceRules = operation({
+export const replaceAssignmentRules = operation({
   ...shared,
   id: 'replaceAssignmentRules',
   method: 'put',
@@ -71,7 +71,7 @@ export const replaceRules = operation({
   ifMatch: true,
   etag: true,
   async handle({ caller, body, requireMatch }, { storage }) {
-    const { rules, isChanged } = await replaceAssignmentRules(storage.forTenant(caller.tenantId), before => {
+    const { rules, isChanged } = await replaceRules(storage.forTenant(caller.tenantId), before => {
       requireMatch(presentRules(before));
       return completeRules(body, before);
     });
@@ -80,4 +80,4 @@ export const replaceRules = operation({
 });
 
 /** Every operation on assignment rules. */
-export const assignmentRuleRoutes = [readAssignmentRules, replaceRules];
+export const assignmentRuleRoutes = [readAssignmentRules, replaceAssignmentRules];

@@ -29,7 +29,7 @@ import {
   insertWebhook,
   lagOf,
   listWebhooks as listWebhookRows,
-  rotateWebhookSecret,
+  rotateWebhookSecret as rotateSecret,
   updateWebhook,
   type WebhookRow,
 } from '../../storage/webhooks.ts';
@@ -175,7 +175,7 @@ export const deleteWebhook = operation({
   },
 });
 
-export const rotateWebhook = operation({
+export const rotateWebhookSecret = operation({
   ...shared,
   id: 'rotateWebhookSecret',
   method: 'post',
@@ -194,7 +194,7 @@ export const rotateWebhook = operation({
   async handle({ caller, params, body }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const { row, secret } = await rotateWebhookSecret(tenant, keychain, params.id, body.overlap_hours, at);
+    const { row, secret } = await rotateSecret(tenant, keychain, params.id, body.overlap_hours, at);
     return replyWith(row, at, secret);
   },
 });
@@ -227,7 +227,7 @@ export const listDeliveries = operation({
   params: WebhookPath,
   query: z.object({
     ...pageQuery,
-    status: DeliveryStatus.optional(),
+    status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status' }),
     after: queryInt(0, 9_999_999_999).optional().meta({ description: 'Only of events after this `sequence`' }),
   }),
   status: 200,
@@ -285,5 +285,5 @@ export const replayDeliveries = operation({
 /** Every operation on webhooks. */
 export const webhookRoutes = [
   ...[listWebhooks, createWebhook, readWebhook, patchWebhook, deleteWebhook],
-  ...[rotateWebhook, testWebhook, listDeliveries, replayDelivery, replayDeliveries],
+  ...[rotateWebhookSecret, testWebhook, listDeliveries, replayDelivery, replayDeliveries],
 ];
