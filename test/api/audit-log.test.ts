@@ -21,7 +21,7 @@ const NOT_AUDITED = [
   'estimateReach',
   'issueTestToken',
 ];
-/** Actions before the caller is authenticated, and of the worker; what performs them writes the entry. */
+/** Actions before the caller is authenticated, and of the worker, which write the entry themselves. */
 const WITHOUT_CALLER = [
   'session.started',
   'tenant.created',

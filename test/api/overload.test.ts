@@ -70,7 +70,7 @@ describe('more concurrent requests than the capacity', () => {
   });
 
   test('are all accepted at 64 connections', async () => {
-    const replies = await sendMany(64, 10); // a slow machine takes too long for a hundred
+    const replies = await sendMany(64, 10); // a hundred are too many for a slow machine
     expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(202));
   });
 });

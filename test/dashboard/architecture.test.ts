@@ -30,7 +30,7 @@ const readDashboard = (): Source[] =>
     .filter(path => /\.tsx?$/.test(path) && !ON_NODE.test(path))
     .map(path => ({ path: `../dashboard/${path}`, text: readFileSync(join(ROOT, 'dashboard', path), 'utf8') }));
 
-/** The preview is what users will see: it imports the card view of the JavaScript client. */
+/** The preview imports the card view of the JavaScript client. */
 const showsClient = ({ from, to }: Import): boolean =>
   from.startsWith('../dashboard/components/card/') && to.startsWith('../clients/javascript/src/');
 

@@ -9,7 +9,7 @@ import {
 } from '../../support/make.ts';
 import { makeMember, type TestPerson } from '../../support/person.ts';
 
-/** What the mistakes refer to: a tenant with each kind of credential, and one object of each resource. */
+/** The data of the mistakes: a tenant with each kind of credential, and one object of each resource. */
 export interface Scene {
   api: TestApi;
   tenant: TestTenant;
@@ -79,7 +79,7 @@ interface Fault {
   detail: string;
 }
 
-/** What a reply says: the problem's code, or that of its first fault or rejected item, with its place and sentence. */
+/** The parts of a reply: the problem's code, or that of its first fault or rejected item, with its place and sentence. */
 export function told({ status, body }: TestReply): { status: number; code: string; place: Place; says: string } {
   const item = body.results?.[0] as Fault | undefined;
   const fault = (body.errors?.[0] as Fault | undefined) ?? item;
