@@ -91,9 +91,11 @@ function retryAfterSeconds(value: string | undefined, now: Date): number {
   return Number.isNaN(date) ? 0 : Math.max(0, (date - now.getTime()) / 1000);
 }
 
+const utf8 = new TextDecoder();
+
 /** Returns the kept part of a response, as text that PostgreSQL can store. */
 export const keptResponse = (body: Uint8Array): string =>
-  new TextDecoder().decode(body.subarray(0, KEPT_RESPONSE_BYTES)).replaceAll('\u0000', '\uFFFD');
+  utf8.decode(body.subarray(0, KEPT_RESPONSE_BYTES)).replaceAll('\u0000', '\uFFFD');
 
 /** The object of an event, as the event shows it. */
 interface ShownObject {

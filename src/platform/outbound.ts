@@ -168,11 +168,10 @@ const exchange = (
 ): Promise<OutboundResponse> =>
   new Promise((settle, fail) => {
     const { request: open } = url.protocol === 'https:' ? https : http;
-    const bytes = Buffer.from(body);
     const request = open(url, {
       method: 'POST',
       agent,
-      headers: { ...headers, 'Content-Length': bytes.length },
+      headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
       ...(signal ? { signal } : {}),
     });
     const overdue = setTimeout(() => request.destroy(timedOut(totalMs)), totalMs);
@@ -198,7 +197,7 @@ const exchange = (
       if (status === 0) fail(Object.assign(new Error('no response'), { code: 'ECONNRESET' }));
       else settle({ status, retryAfter, body: Buffer.concat(chunks).subarray(0, RESPONSE_BYTES) });
     });
-    request.end(bytes);
+    request.end(body); // a text goes out together with the headers, in one write
   });
 
 const timedOut = (ms: number) => Object.assign(new Error(`no response in ${ms / 1000} s`), { code: 'ETIMEDOUT' });

@@ -119,24 +119,48 @@ async function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date)
   });
 }
 
-const readFeed = (tenant: TenantStorage, { position }: LeasedWebhook): Promise<EventRow[]> =>
-  tenant.query<EventRow>(
-    `select ${EVENT} from events where tenant_id = $1 and sequence > $2 order by events.sequence limit ${SCANNED_EVENTS}`,
-    [tenant.tenantId, position],
+/** The next events of the feed that a webhook wants. */
+interface Ahead {
+  /** One more than a round takes, if there are more. */
+  wanted: EventRow[];
+  /** The number up to which events were looked at, also those of other types. */
+  lookedTo: number;
+  /** Whether there may be more after it. */
+  isFull: boolean;
+}
+
+async function readFeed(tenant: TenantStorage, { position, event_types }: LeasedWebhook): Promise<Ahead> {
+  const rows = await tenant.query<{ looked_to: number; looked_at: number } & (EventRow | { event_id: null })>(
+    `with ahead as materialized (
+       select id, type, sequence from events where tenant_id = $1 and sequence > $2 order by sequence limit ${SCANNED_EVENTS}
+     ), wanted as materialized (
+       select id from ahead where type = any($3) order by sequence limit ${ROUND_EVENTS + 1}
+     )
+     select looked_to::float8, looked_at::int, ${EVENT}
+     from (select coalesce(max(sequence), $2) as looked_to, count(*) as looked_at from ahead) as scan
+       left join (wanted join events on events.tenant_id = $1 and events.id = wanted.id) on true
+     order by events.sequence`,
+    [tenant.tenantId, position, event_types],
   );
+  const [first] = rows;
+  return {
+    wanted: rows.flatMap(({ looked_to, looked_at, ...event }) => (event.event_id === null ? [] : [event])),
+    lookedTo: first?.looked_to ?? position,
+    isFull: first?.looked_at === SCANNED_EVENTS,
+  };
+}
 
 /** Reads the events of the next round of a webhook. */
 export async function readWork(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Work> {
   const [due, ahead] = await Promise.all([readDue(tenant, webhook, now), readFeed(tenant, webhook)]);
   const takesNew = webhook.failures < FAILING_FROM && !(webhook.ordered && (await hasWaiting(tenant, webhook)));
   if (!takesNew) return { items: due, readTo: webhook.position, hasMore: due.length > 0 };
-  const wanted = ahead.filter(({ type }) => webhook.event_types.includes(type));
-  const taken = wanted.slice(0, Math.max(0, ROUND_EVENTS - due.length));
-  const isCut = taken.length < wanted.length;
+  const taken = ahead.wanted.slice(0, Math.max(0, ROUND_EVENTS - due.length));
+  const isCut = taken.length < ahead.wanted.length;
   return {
     items: [...due, ...taken.map(itemOf)],
-    readTo: (isCut ? taken : ahead).at(-1)?.sequence ?? webhook.position,
-    hasMore: isCut || ahead.length === SCANNED_EVENTS || due.length === ROUND_EVENTS,
+    readTo: isCut ? (taken.at(-1)?.sequence ?? webhook.position) : ahead.lookedTo,
+    hasMore: isCut || ahead.isFull || due.length === ROUND_EVENTS,
   };
 }
 

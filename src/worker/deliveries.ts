@@ -17,7 +17,7 @@ import {
 } from '../storage/webhook-rounds.ts';
 import { disableWebhook } from '../storage/webhooks.ts';
 import { createSlots, type Slots } from './slots.ts';
-import { type RequestDeps, renderBodies, sendEvent } from './webhook-requests.ts';
+import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } from './webhook-requests.ts';
 
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
@@ -89,11 +89,13 @@ async function runRound(
   deps: DeliveryDeps,
   shared: Shared,
 ): Promise<LeasedWebhook | undefined> {
-  const { storage, tenants, metrics, now, signal } = deps;
+  const { storage, tenants, outbound, seals, metrics, now, signal } = deps;
   const tenant = storage.forTenant(webhook.tenant_id);
   const work = await readWork(tenant, webhook, now());
   const bodies = await renderBodies(tenants.forTenant(webhook.tenant_id), webhook, work.items, deps.baseUrl);
-  const { attempts, position } = await sendAll(webhook, work, bodies, deps, shared);
+  const secrets = secretsOf(webhook, seals, now());
+  const sender = { outbound, now, url: webhook.url, secrets, bodies, signal: shared.overdue };
+  const { attempts, position } = await sendAll(webhook, work, sender, shared.slots, signal);
   for (const { outcome, durationMs } of attempts) {
     metrics.webhookDeliveries.inc({ outcome });
     metrics.webhookSeconds.observe(durationMs / 1000);
@@ -118,16 +120,16 @@ interface Sent {
 async function sendAll(
   webhook: LeasedWebhook,
   { items, readTo }: Work,
-  bodies: ReadonlyMap<string, string>,
-  deps: DeliveryDeps,
-  { slots, overdue }: Shared,
+  sender: Sender,
+  slots: Slots,
+  stopping: AbortSignal,
 ): Promise<Sent> {
   const attempts: Attempt[] = [];
   const startUntil = performance.now() + ROUND_MS;
   let { failures } = webhook;
   let next = 0;
   const mustStop = () =>
-    deps.signal.aborted ||
+    stopping.aborted ||
     performance.now() > startUntil ||
     (attempts.length > 0 && failures >= FAILING_FROM) ||
     (webhook.ordered && attempts.some(({ outcome }) => outcome !== 'delivered' && outcome !== 'expired'));
@@ -135,7 +137,7 @@ async function sendAll(
     slots.use(async () => {
       const item = mustStop() ? undefined : items[next++];
       if (!item) return false;
-      const attempt = await sendEvent(webhook, item, bodies.get(item.eventId), deps, overdue);
+      const attempt = await sendEvent(item, sender);
       if (!attempt) return false;
       attempts.push(attempt);
       failures = attempt.outcome === 'delivered' ? 0 : failures + 1;

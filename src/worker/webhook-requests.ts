@@ -43,8 +43,8 @@ const testBody = ({ tenantId }: TenantStorage, webhookId: string, { eventId, eve
     data: {},
   });
 
-/** Returns the secrets of a webhook, the newer one first. */
-function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): string[] {
+/** Returns the secrets with which a webhook's requests are signed now, the newer one first. */
+export function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): string[] {
   const { id, secret_sealed, previous_secret_sealed, previous_secret_until } = webhook;
   const secrets = [seals.unseal(secret_sealed, id)];
   if (previous_secret_sealed && previous_secret_until && previous_secret_until > now)
@@ -52,14 +52,20 @@ function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): string[] {
   return secrets;
 }
 
+/** What the requests of a round have in common. */
+export interface Sender extends Pick<RequestDeps, 'outbound' | 'now'> {
+  url: string;
+  secrets: readonly string[];
+  /** The bodies by the ids of the events. */
+  bodies: ReadonlyMap<string, string>;
+  /** Ends the requests. */
+  signal: AbortSignal;
+}
+
 /** Sends one event, and returns how that ended. Undefined if the process stopped meanwhile. */
-export async function sendEvent(
-  webhook: LeasedWebhook,
-  item: Item,
-  body: string | undefined,
-  { outbound, seals, now }: RequestDeps,
-  signal: AbortSignal,
-): Promise<Attempt | undefined> {
+export async function sendEvent(item: Item, sender: Sender): Promise<Attempt | undefined> {
+  const { outbound, now, url, secrets, bodies, signal } = sender;
+  const body = bodies.get(item.eventId);
   const at = now();
   const started = performance.now();
   const ended = (outcome: Outcome, parts: Partial<Attempt>): Attempt => ({
@@ -72,10 +78,10 @@ export async function sendEvent(
   const headers = {
     'Content-Type': 'application/json',
     'User-Agent': `Parley/${BUILD.version}`,
-    ...signatureHeaders(secretsOf(webhook, seals, at), { id, at, body }),
+    ...signatureHeaders(secrets, { id, at, body }),
   };
   try {
-    const { status, retryAfter, body: response } = await outbound.post(webhook.url, { headers, body, signal });
+    const { status, retryAfter, body: response } = await outbound.post(url, { headers, body, signal });
     const isDelivered = status >= 200 && status < 300;
     return ended(isDelivered ? 'delivered' : 'status', { status, retryAfter, response: keptResponse(response) });
   } catch (error) {

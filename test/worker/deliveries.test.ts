@@ -77,6 +77,18 @@ describe('a webhook', () => {
     expect(await deliveries.metrics.render()).toContain('parley_webhook_deliveries_total{outcome="delivered"} 200');
   });
 
+  test('gets the next event of its types, however many of other types are before it', async () => {
+    const tenant = await makeTenant(api);
+    await using receiver = await createReceiver();
+    const { path } = await makeWebhook(tenant, receiver.url);
+    await makeEvents({ api, worker }, tenant, 1100, 'message.created');
+    await events(tenant, 1);
+    await makeEvents({ api, worker }, tenant, 600, 'message.created');
+    await using _ = startDeliveries(api, worker);
+    await waitFor(async () => (await read(tenant, path)).body.lag.events === 0);
+    expect(sequencesOf(receiver.requests)).toEqual([1102]);
+  });
+
   test('gets every event at least once, under the same id, from a receiver that fails in every way', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
