@@ -54,6 +54,8 @@ export interface ParleyOptions {
   folder?: string;
   /** The number of the Valkey database, by default 0. Two processes with different numbers have separate queues. */
   valkeyDatabase?: number;
+  /** Further settings. */
+  environment?: Record<string, string>;
 }
 
 /** The environment in which the goals are measured. */
@@ -142,10 +144,10 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
 
   const tenants = await makeTenants(databaseUrl, secretKey, settings.tenants);
   const secrets = Object.fromEntries(tenants.map(({ keyId, secret }) => [keyId, secret]));
-  const parley: Bench['parley'] = (role, place, { profile, folder = '.', valkeyDatabase } = {}) =>
+  const parley: Bench['parley'] = (role, place, { profile, folder = '.', valkeyDatabase, environment: extra } = {}) =>
     startProgram({
       command: [`${folder}/src/main.ts`, role],
-      environment: environment(place, valkeyDatabase),
+      environment: { ...environment(place, valkeyDatabase), ...extra },
       probesOnMetricsPort: role === 'work',
       profile: settings.profile ? profile : undefined,
     });

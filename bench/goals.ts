@@ -1,5 +1,6 @@
 import { type Goal, higher, lower, overKoa, plain, ratio } from './goal.ts';
 import { TARGETED } from './targeted-goals.ts';
+import { WEBHOOKS } from './webhook-goals.ts';
 
 const COLD = 'the same, 0 % cache hits';
 
@@ -318,4 +319,5 @@ export const GOALS: Goal[] = [
   ),
   ...STEPPED,
   ...TARGETED,
+  ...WEBHOOKS,
 ];

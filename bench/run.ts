@@ -22,7 +22,7 @@ const log = (text: string): void => {
 };
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const PROFILES = ['goal-1-serve', 'goal-3-serve', 'goal-9-work'];
+const PROFILES = ['goal-1-serve', 'goal-3-serve', 'goal-9-work', 'goal-20-work'];
 
 const selfTimeTable = (what: string, times: SelfTime[]): string =>
   toTable([

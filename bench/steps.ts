@@ -23,6 +23,7 @@ import {
   measureSteppedRecord,
 } from './store-steps.ts';
 import { measureFirstFetches, measureHistories, measureManyContexts, measureTargetedCards } from './targeted-steps.ts';
+import { measureDeliveries } from './webhook-steps.ts';
 
 /** A program measured once a round. */
 export interface Step {
@@ -176,6 +177,7 @@ export const STEPS: Step[] = [
   { figures: ['drain', 'drain peak MB'], profiled: true, ...valkey, run: measureDrain },
   ...STEPPED_STEPS,
   ...TARGETED_STEPS,
+  { figures: ['deliveries', 'deliveries peak MB', 'delivery p50 ms'], profiled: true, run: measureDeliveries },
   { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];
