@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 /** One attempt to lose or duplicate an answer. */
 export interface Scenario {
-  /** `R1` to `R50`, as in the list of the tests. */
+  /** `R1` to `R51`, as in the list of the tests. */
   id: string;
   title: string;
   /** The load at full size and the injected faults, for the table. */

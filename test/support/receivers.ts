@@ -68,6 +68,7 @@ export async function createReceiver(): Promise<Receiver> {
   let reaction = accept;
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray().catch(() => [])).toString();
+    if (body === '') return; // the sender was killed
     const id = String(request.headers['webhook-id']);
     const received = { id, headers: request.headers, body, event: JSON.parse(body) };
     requests.push(received);

@@ -37,6 +37,7 @@ import {
 import { upgrade } from './upgrade.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
 import { migrationUnderLoad, versionSkew } from './versions.ts';
+import { webhooksUnderFaults } from './webhooks.ts';
 
 /** All scenarios, in the order of a full run. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -46,6 +47,7 @@ export const SCENARIOS: readonly Scenario[] = [
   limitUnderKills,
   timersUnderKills,
   assignmentUnderKills,
+  webhooksUnderFaults,
   poisonedPayloads,
   valkeyRestarts,
   lateValkey,

@@ -4,10 +4,10 @@ import { BOTH, type Scenario } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import type { World } from '../world.ts';
 
-/** Kills one of the processes at random moments and restarts it at once. */
-export async function killInTurns(world: World, victims: Unit[], kills: number): Promise<void> {
+/** Kills one of the processes at random moments, after a pause of up to 3 s or `longestMs`, and restarts it at once. */
+export async function killInTurns(world: World, victims: Unit[], kills: number, longestMs = 3000): Promise<void> {
   for (let done = 0; done < kills; done++) {
-    await sleep(world.random.between(500, 3000));
+    await sleep(world.random.between(500, longestMs));
     const victim = world.random.pick(victims);
     await victim.end('SIGKILL');
     world.fault('kill');
