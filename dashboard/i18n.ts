@@ -5,6 +5,7 @@ export type Locale = keyof typeof LOCALES;
 
 const STORAGE_KEY = 'parley.locale';
 const i18n = setupI18n();
+i18n.setMessagesCompiler(text => [text]); // an English text without parameters, which the messages leave out
 
 /** Compiled messages from `locales/de.json` (vite.config.ts). The keys are the English texts. */
 const LOAD: Record<Locale, () => Promise<{ messages: Record<string, never> }>> = {

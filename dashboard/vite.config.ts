@@ -5,11 +5,16 @@ import type { InlineConfig, Plugin } from 'vite';
 const ROOT = import.meta.dirname;
 const PREFIX = 'virtual:messages/';
 
-/** Compiles the messages of a language. The English texts are the keys. */
+/** Whether a compiled message is its key: a text without parameters. */
+const isKey = ([key, compiled]: [string, unknown]): boolean =>
+  Array.isArray(compiled) && compiled.length === 1 && compiled[0] === key;
+
+/** Compiles the messages of a language. The English texts are the keys, and those without parameters are left out. */
 export function compiledMessages(locale: string): Record<string, unknown> {
   const german = JSON.parse(readFileSync(`${ROOT}/locales/de.json`, 'utf8')) as Record<string, string>;
   const texts = Object.entries(german).map(([key, text]) => [key, locale === 'en' ? key : text] as const);
-  return Object.fromEntries(texts.map(([key, text]) => [key, compileMessage(text)]));
+  const compiled = texts.map(([key, text]): [string, unknown] => [key, compileMessage(text)]);
+  return Object.fromEntries(compiled.filter(message => !isKey(message)));
 }
 
 /** Provides `virtual:messages/<locale>`, compiled at build time. */

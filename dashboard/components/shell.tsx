@@ -1,12 +1,10 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useApi } from '../api/hooks.ts';
 import { formatNumber, t } from '../i18n.ts';
 import { type PathName, pathIn, pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import { useTenantId } from '../tenant.ts';
-import { useMembers } from '../use-members.ts';
-import { AvailabilitySelect } from './availability.tsx';
 import { Button } from './button.tsx';
 import { Brand } from './front.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -131,18 +129,10 @@ function Navigation() {
   );
 }
 
-/** Whether assignment rules give the member conversations in this tenant. */
-function OwnAvailability() {
-  const { members } = useMembers();
-  const { membership } = useSession();
-  const own = members.find(({ id }) => id === membership.member_id);
-  if (!own) return null;
-  return (
-    <div className={styles.availability}>
-      <AvailabilitySelect member={own} mayChange />
-    </div>
-  );
-}
+/** The member's own availability. It is loaded after the page, because the login does without it. */
+const OwnAvailability = lazy(() =>
+  import('./own-availability.tsx').then(module => ({ default: module.OwnAvailability })),
+);
 
 /** The running version and the beginning of its commit, as a report of a fault needs them. */
 function Version() {
@@ -198,7 +188,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         <Navigation />
         <footer className={styles.foot}>
-          {tenantId && may('conversations:write') && <OwnAvailability />}
+          <Suspense>{tenantId && may('conversations:write') && <OwnAvailability />}</Suspense>
           <Link href={pathTo('me')} className={styles.who} title={account.email}>
             <Icon name="person" />
             <span>{account.name || account.email}</span>

@@ -232,7 +232,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
     await page.getByLabel('Name').fill('careful');
     const scopes = await page.getByRole('checkbox').evaluateAll(all => all.map(box => box.getAttribute('value')));
     expect(scopes).toContain('answers:read');
-    expect(scopes).not.toContain('webhooks:manage');
+    expect(scopes).not.toContain('exports:create');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const secrets = page.getByRole('dialog', { name: 'API key “careful”' });
     await secrets.waitFor();
