@@ -177,7 +177,7 @@ test('the secret key is rotated under load by the documented steps, and all cred
     ledger,
     (await storedIds()).filter(id => id !== answer.id),
   );
-}, 300_000);
+}, 600_000);
 
 test('a process with the wrong secret key reports it, is not ready, and changes nothing', async () => {
   await using api = await createApi();
