@@ -42,7 +42,7 @@ const PLACE = `(() => {
   return element === document.body || element === null ? -1 : window.tour.visit(element);
 })()`;
 
-/** The controls that were not reached. Of a group of radio buttons one is enough. */
+/** The controls that were not reached. Of radio buttons and of a grid one is enough: arrow keys lead to the others. */
 const MISSED = `(() => {
   const controls = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
   const find = root => [...root.querySelectorAll('*')].flatMap(element => [
@@ -54,7 +54,9 @@ const MISSED = `(() => {
     && element.tabIndex >= 0 && !element.closest('[inert], [aria-hidden=true]') && element.type !== 'hidden';
   const isRadioOfReached = element => element.type === 'radio'
     && [...reached].some(other => other.type === 'radio' && other.name === element.name);
-  return find(document).filter(element => isOffered(element) && !reached.has(element) && !isRadioOfReached(element))
+  const isInReachedGrid = element => [...reached].some(other => element.closest('[role=grid]')?.contains(other));
+  return find(document).filter(element => isOffered(element) && !reached.has(element) && !isRadioOfReached(element)
+    && !isInReachedGrid(element))
     .map(element => element.outerHTML.slice(0, 200));
 })()`;
 
