@@ -1,12 +1,12 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numberEvents } from '../../src/storage/events.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { wakeSnoozed } from '../../src/storage/timers.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, uuidOf } from '../support/conversations.ts';
 import { anAcceptedAnswer, publishQuestion, type TestTenant } from '../support/make.ts';
+import { numberAll } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -19,16 +19,12 @@ afterAll(() => api[Symbol.asyncDispose]());
 const { makeParties, start, write, patch, messages } = conversationsOf(() => api);
 
 const read = async (as: string, query = '') => (await api.request('GET', `/v1/events${query}`, { as })).body;
-const numberAll = async () => {
-  while ((await numberEvents(worker, null)).count > 0);
-};
-
 /** All numbered events of a tenant after the number that it had before. */
 async function eventsAfter(as: string, act: () => Promise<unknown>) {
-  await numberAll();
+  await numberAll(worker);
   const { last } = await read(as, '?limit=100');
   await act();
-  await numberAll();
+  await numberAll(worker);
   return (await read(as, `?after=${last}&limit=100`)).data;
 }
 const typesAfter = async (as: string, act: () => Promise<unknown>) =>
@@ -42,7 +38,7 @@ describe('the feed', () => {
     const { team, user, tenant } = await makeParties();
     const { body } = await start(user);
     await write(team, body.id);
-    await numberAll();
+    await numberAll(worker);
     const all = await read(team, '?limit=100');
     expect(all.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5]);
     expect(all.data.map((event: { type: string }) => event.type)).toEqual([
@@ -74,7 +70,7 @@ describe('the feed', () => {
   test('is filtered by type, and an empty page still leads on', async () => {
     const { team, user } = await makeParties();
     await start(user);
-    await numberAll();
+    await numberAll(worker);
     const page = await read(team, '?types=conversation.created,answer.completed');
     expect(page.data).toMatchObject([{ type: 'conversation.created', sequence: 2 }]);
     expect(page.last).toBe(3);
@@ -89,7 +85,7 @@ describe('the feed', () => {
     await api.request('PUT', '/v1/identities/user%7C42', { as: team, body: { attributes: { plan: 'pro' } } });
     await patch(team, `/v1/conversations/${kept.id}`, { subject: 'Renamed' });
     await api.request('DELETE', `/v1/conversations/${gone.id}`, { as: team });
-    await numberAll();
+    await numberAll(worker);
     const { data } = await read(team, '?expand=true&limit=100');
     const objectsOf = (type: string) =>
       data.flatMap((event: { type: string; data: { object?: object } }) =>
@@ -110,7 +106,7 @@ describe('the feed', () => {
   test('shows objects only with the right to read them', async () => {
     const { tenant, user } = await makeParties();
     await start(user);
-    await numberAll();
+    await numberAll(worker);
     const reader = (await tenant.addKey({ scopes: ['events:read', 'answers:read'] })).apiKey;
     expect((await read(reader)).data).not.toEqual([]);
     expect(await read(reader, '?expand=true')).toMatchObject({ status: 403, code: 'insufficient-scope' });
@@ -123,7 +119,7 @@ describe('the feed', () => {
   test('contains nothing of another tenant', async () => {
     const [one, other] = [await makeParties(), await makeParties()];
     await start(one.user);
-    await numberAll();
+    await numberAll(worker);
     const { data } = await read(other.team, '?limit=100&expand=true');
     expect(data.map((event: { type: string }) => event.type)).toEqual(['api_key.created']);
     expect(data[0].tenant_id).toBe(other.tenant.id);
@@ -132,7 +128,7 @@ describe('the feed', () => {
   test('refuses numbers that are no longer kept, with the oldest, and those that no event has', async () => {
     const { team, tenant, user } = await makeParties();
     await start(user);
-    await numberAll();
+    await numberAll(worker);
     await api.database.query('delete from events where tenant_id = $1 and sequence <= 2', [tenant.uuid]);
     expect(await read(team, '?after=1')).toMatchObject({ status: 410, code: 'events-expired', oldest: 3 });
     expect(await read(team, '?after=2')).toMatchObject({ data: [{ sequence: 3 }], last: 3 });

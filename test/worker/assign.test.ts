@@ -95,7 +95,8 @@ describe('100 conversations at once for five agents with a capacity of ten', () 
       const team = await makeTeam(5, 10);
       await setRules(team, [{ name: 'All', then: { assign: { [how]: team.agents } } }]);
       await using workers = startWorkers();
-      await Promise.all(Array.from({ length: 100 }, () => start(team.user)));
+      const started = () => waitFor(async () => (await start(team.user)).status === 201); // 503 while there is no connection
+      await Promise.all(Array.from({ length: 100 }, started));
       await waitForLoads(team, [10, 10, 10, 10, 10, 50]);
       const held = await api.database.query<{ id: string }>(
         'select id from conversations where tenant_id = $1 and assignee_id is not null order by id limit 7',
