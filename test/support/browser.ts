@@ -14,6 +14,21 @@ export interface Watched extends AsyncDisposable {
   complaints: string[];
 }
 
+/**
+ * Reloads a page whose scripts or styles were not loaded because the machine's network has changed: the browser ends all
+ * requests whenever a container starts or stops, and the page would stay empty.
+ */
+function reloadWhenInterrupted(page: Page): void {
+  let isReloading = false;
+  page.on('requestfailed', async request => {
+    if (request.failure()?.errorText !== 'net::ERR_NETWORK_CHANGED' || isReloading) return;
+    if (!['script', 'stylesheet'].includes(request.resourceType())) return;
+    isReloading = true;
+    await page.reload().catch(() => undefined); // the page has been closed, or has gone elsewhere
+    isReloading = false;
+  });
+}
+
 /** Opens a page in a new profile and records forbidden events. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const usual = { locale: 'en-GB', viewport: { width: 1440, height: 900 } };
@@ -21,6 +36,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const context = await browser.newContext({ ...usual, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  reloadWhenInterrupted(page);
   const complaints: string[] = [];
   page.on('console', message => {
     if (message.type() === 'warning' || /content security policy|trusted ?type/i.test(message.text()))
