@@ -21,6 +21,8 @@ import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } fro
 
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
+/** Pause after a failure, which is logged each time. */
+const AFTER_FAILURE_MS = 2000;
 /** Maximum number of requests at a time, in total and per webhook. */
 const REQUESTS = 200;
 const REQUESTS_PER_WEBHOOK = 8;
@@ -66,6 +68,7 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
       }
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'webhooks could not be read; will retry');
+      await sleep(AFTER_FAILURE_MS, undefined, { signal }).catch(() => undefined);
     }
     await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
   }

@@ -7,6 +7,8 @@ import type { Storage } from '../storage/orm.ts';
 /** Pause between two runs while events are written, and otherwise: a run without events reads one entry of an index. */
 const BUSY_MS = 50;
 const IDLE_MS = 150;
+/** Pause after a failure, which is logged each time. */
+const AFTER_FAILURE_MS = 2000;
 /** How long after the last event runs follow each other quickly. */
 const BUSY_FOR_MS = 5000;
 /** How often all events are read, not only those since the last complete run. */
@@ -36,6 +38,7 @@ export async function runSequencer({ storage, metrics, log, signal }: SequencerD
       metrics.events.inc(count);
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'numbering events failed; will retry');
+      await sleep(AFTER_FAILURE_MS, undefined, { signal }).catch(() => undefined);
     }
     if (count > 0) busyUntil = performance.now() + BUSY_FOR_MS;
     if (count === NUMBERED_AT_ONCE) continue;
