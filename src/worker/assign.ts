@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { assignBatch, listTenantsToAssign } from '../storage/assignment.ts';
 import type { Storage } from '../storage/orm.ts';
+import { runRounds } from './rounds.ts';
 
 /** How often the worker looks for conversations without an assignee. */
 const EVERY_MS = 1000;
@@ -19,18 +19,16 @@ interface AssignmentDeps {
 
 /**
  * Applies the tenants' assignment rules to open conversations without an assignee, until the signal is aborted. Several
- * workers may run at once: one of them has the tenant's rules. After a failure the next round tries again.
+ * workers may run at once: one of them has the tenant's rules.
  */
 export async function runAssignment(deps: AssignmentDeps): Promise<void> {
-  const { log, signal } = deps;
-  while (!signal.aborted) {
-    try {
+  await runRounds(
+    { ...deps, failure: 'assignment of conversations failed; will retry', retryMs: EVERY_MS },
+    async () => {
       await assignAll(deps);
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'assignment of conversations failed; will retry');
-    }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
-  }
+      return EVERY_MS;
+    },
+  );
 }
 
 /**

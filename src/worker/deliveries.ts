@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FAILING_FROM } from '../domain/deliveries.ts';
 import { toTypeId } from '../domain/ids.ts';
 import type { DisabledReason } from '../domain/webhooks.ts';
@@ -16,13 +15,13 @@ import {
   type Work,
 } from '../storage/webhook-rounds.ts';
 import { disableWebhook } from '../storage/webhooks.ts';
+import { runRounds } from './rounds.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } from './webhook-requests.ts';
 
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
-/** Pause after a failure, which is logged each time. */
-const AFTER_FAILURE_MS = 2000;
+const RETRY_MS = 2000;
 /** Maximum number of requests at a time, in total and per webhook. */
 const REQUESTS = 200;
 const REQUESTS_PER_WEBHOOK = 8;
@@ -59,19 +58,14 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   signal.addEventListener('abort', () => setTimeout(() => overdue.abort(), STOP_GRACE_MS).unref(), { once: true });
   const shared = { slots: createSlots(REQUESTS), overdue: overdue.signal };
   const running = new Set<Promise<void>>();
-  while (!signal.aborted) {
-    try {
-      const free = REQUESTS - running.size;
-      for (const webhook of free > 0 ? await leaseWebhooks(storage, free, now()) : []) {
-        const one = deliver(webhook, deps, shared).finally(() => running.delete(one));
-        running.add(one);
-      }
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'webhooks could not be read; will retry');
-      await sleep(AFTER_FAILURE_MS, undefined, { signal }).catch(() => undefined);
+  await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
+    const free = REQUESTS - running.size;
+    for (const webhook of free > 0 ? await leaseWebhooks(storage, free, now()) : []) {
+      const one = deliver(webhook, deps, shared).finally(() => running.delete(one));
+      running.add(one);
     }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
-  }
+    return EVERY_MS;
+  });
   await Promise.all(running);
 }
 

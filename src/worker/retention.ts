@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { deleteOldDeliveries } from '../storage/deliveries.ts';
@@ -15,6 +14,7 @@ import {
   readDatabaseClock,
 } from '../storage/retention.ts';
 import { eraseDeleted } from './erasure.ts';
+import { pause, runRounds } from './rounds.ts';
 
 /** How often expired rows are deleted. */
 const EVERY_MS = 10 * 60_000;
@@ -41,16 +41,11 @@ interface RetentionDeps {
  * they lock different rows.
  */
 export async function runRetention(deps: RetentionDeps): Promise<void> {
-  const { log, signal } = deps;
-  while (!signal.aborted) {
-    try {
-      await deleteExpired(deps);
-      await eraseDeleted(deps);
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'retention failed; will retry');
-    }
-    await pause(EVERY_MS, signal);
-  }
+  await runRounds({ ...deps, failure: 'retention failed; will retry', retryMs: EVERY_MS }, async () => {
+    await deleteExpired(deps);
+    await eraseDeleted(deps);
+    return EVERY_MS;
+  });
 }
 
 /**
@@ -97,6 +92,3 @@ async function clocksAgree({ storage, metrics, log, now }: ClockDeps): Promise<b
   );
   return false;
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined); // rejects only at the signal

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Storage } from '../storage/orm.ts';
 import { indexBatch, listTenantsToIndex } from '../storage/search-index.ts';
+import { pause, runRounds } from './rounds.ts';
 
 /** How often the worker checks for texts without words. */
 const EVERY_MS = 5000;
@@ -20,15 +20,10 @@ interface SearchIndexDeps {
  * aborted. Several workers may run at once: they lock different texts.
  */
 export async function runSearchIndexing(deps: SearchIndexDeps): Promise<void> {
-  const { log, signal } = deps;
-  while (!signal.aborted) {
-    try {
-      await indexAll(deps);
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'search indexing failed; will retry');
-    }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
-  }
+  await runRounds({ ...deps, failure: 'search indexing failed; will retry', retryMs: EVERY_MS }, async () => {
+    await indexAll(deps);
+    return EVERY_MS;
+  });
 }
 
 /**
@@ -48,7 +43,7 @@ export async function indexAll({ storage, log, signal }: SearchIndexDeps): Promi
         reportedAt = Date.now();
         log.info({ rows, tenants_left: tenants.length - index }, 'indexing texts for search');
       }
-      await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => undefined);
+      await pause(performance.now() - startedAt, signal);
     }
   if (rows > 0) log.info({ rows, tenants: tenants.length }, 'indexed texts for search');
 }

@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { NUMBERED_AT_ONCE, numberEvents } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
+import { runRounds } from './rounds.ts';
 
 /** Pause between two runs while events are written, and otherwise: a run without events reads one entry of an index. */
 const BUSY_MS = 50;
 const IDLE_MS = 150;
-/** Pause after a failure, which is logged each time. */
-const AFTER_FAILURE_MS = 2000;
+const RETRY_MS = 2000;
 /** How long after the last event runs follow each other quickly. */
 const BUSY_FOR_MS = 5000;
 /** How often all events are read, not only those since the last complete run. */
@@ -31,19 +30,13 @@ interface SequencerDeps {
 export async function runSequencer({ storage, metrics, log, signal }: SequencerDeps): Promise<void> {
   const sequencer = createSequencer(storage);
   let busyUntil = 0;
-  while (!signal.aborted) {
-    let count = 0;
-    try {
-      count = await sequencer.run();
-      metrics.events.inc(count);
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'numbering events failed; will retry');
-      await sleep(AFTER_FAILURE_MS, undefined, { signal }).catch(() => undefined);
-    }
+  await runRounds({ log, signal, failure: 'numbering events failed; will retry', retryMs: RETRY_MS }, async () => {
+    const count = await sequencer.run();
+    metrics.events.inc(count);
     if (count > 0) busyUntil = performance.now() + BUSY_FOR_MS;
-    if (count === NUMBERED_AT_ONCE) continue;
-    await sleep(performance.now() < busyUntil ? BUSY_MS : IDLE_MS, undefined, { signal }).catch(() => undefined);
-  }
+    if (count === NUMBERED_AT_ONCE) return 0;
+    return performance.now() < busyUntil ? BUSY_MS : IDLE_MS;
+  });
 }
 
 /** Numbers one batch of events per run, and remembers up to which time all are numbered. */

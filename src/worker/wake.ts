@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
 import { moveScheduledQuestions } from '../storage/schedules.ts';
 import { resolvePending, TIMERS_AT_ONCE, wakeSnoozed } from '../storage/timers.ts';
+import { runRounds } from './rounds.ts';
 
 /** How often the worker looks for due timers. */
 const EVERY_MS = 2000;
@@ -20,21 +20,17 @@ interface TimerDeps {
 
 /**
  * Wakes snoozed conversations, resolves those that wait for their user for too long, and moves questions by their schedule,
- * until the signal is aborted.
- * Several workers may run at once: they lock different rows. After a failure the next round tries again.
+ * until the signal is aborted. Several workers may run at once: they lock different rows.
  */
 export async function runTimers(deps: TimerDeps): Promise<void> {
-  const { log, signal } = deps;
-  for (let round = 0; !signal.aborted; round++) {
-    try {
-      await wakeDue(deps);
-      await moveScheduledQuestions(deps.storage);
-      if (round % ROUNDS_PER_RESOLUTION === 0) await resolveDue(deps);
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'timers of conversations failed; will retry');
-    }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
-  }
+  let rounds = 0;
+  await runRounds({ ...deps, failure: 'timers of conversations failed; will retry', retryMs: EVERY_MS }, async () => {
+    const resolves = rounds++ % ROUNDS_PER_RESOLUTION === 0;
+    await wakeDue(deps);
+    await moveScheduledQuestions(deps.storage);
+    if (resolves) await resolveDue(deps);
+    return EVERY_MS;
+  });
 }
 
 /** Wakes all conversations whose time has come, in batches. */

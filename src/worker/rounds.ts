@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../platform/log.ts';
+
+interface RoundOptions {
+  log: Log;
+  signal: AbortSignal;
+  /** The log message of a failed round. */
+  failure: string;
+  /** Pause after a failure. Each failure is logged, so it also bounds the log. */
+  retryMs: number;
+}
+
+/**
+ * Runs rounds of background work until the signal is aborted, or a round returns no pause. A round returns the pause
+ * before the next one in milliseconds. A failed round is logged, and the next one tries again.
+ */
+export async function runRounds(
+  { log, signal, failure, retryMs }: RoundOptions,
+  round: () => Promise<number | undefined>,
+): Promise<void> {
+  while (!signal.aborted) {
+    let pauseMs: number | undefined = retryMs;
+    try {
+      pauseMs = await round();
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, failure);
+    }
+    if (pauseMs === undefined) return;
+    await pause(pauseMs, signal);
+  }
+}
+
+/** Resolves after a pause, or when the signal is aborted. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined); // rejects only at the signal
