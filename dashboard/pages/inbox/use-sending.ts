@@ -60,7 +60,7 @@ export function useSending(conversationId: string) {
       }
     }
   };
-  /** Sends a draft written by somebody who has seen the messages up to a position. Resolves with the message if it was sent. */
+  /** Sends a draft whose author has seen the messages up to a position. Resolves with the message if it was sent. */
   const send = async (draft: ReplyDraft, after: Position): Promise<Message | undefined> => {
     const { body, mode, messageId } = draft;
     const mentions = mentionedIn(draft);

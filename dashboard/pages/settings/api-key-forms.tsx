@@ -7,6 +7,7 @@ import { CheckInput, TextArea, TextInput } from '../../components/fields/fields.
 import { Form } from '../../components/fields/form.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
+import { GracePeriodInput } from './grace-period.tsx';
 
 /** Scopes of features that do not exist yet are not offered. */
 const OFFERED = SCOPES.filter(scope => (USED_SCOPES as readonly string[]).includes(scope));
@@ -115,17 +116,7 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
           name: apiKey.name,
         })}
       </p>
-      <TextInput
-        form={form}
-        name="overlap_hours"
-        autoFocus
-        type="number"
-        min={0}
-        max={168}
-        label={t('Grace period (hours)')}
-        hint={t('Up to 168 hours (one week).')}
-        rules={{ required: true, valueAsNumber: true }}
-      />
+      <GracePeriodInput form={form} />
     </Form>
   );
 }

@@ -16,7 +16,7 @@ export const ShownValue = ({ label, value, what }: { label: string; value: strin
   </div>
 );
 
-/** What the button below the values copies, and what is said to somebody who closes without a copy. */
+/** The text that the button copies, and the warning on closing without a copy. */
 interface Copied {
   text: string;
   label: string;

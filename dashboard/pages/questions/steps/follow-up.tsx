@@ -1,8 +1,7 @@
 import { useEffect, useId, useState } from 'react';
 import { get, type UseFormReturn } from 'react-hook-form';
-import { Button } from '../../../components/button.tsx';
 import { CheckInput, SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
-import { Icon } from '../../../components/icon.tsx';
+import { MoveButtons } from '../../../components/move-buttons.tsx';
 import { t } from '../../../i18n.ts';
 import { questionTypes, typeName } from '../../../words.ts';
 import { ConfigFields } from '../config.tsx';
@@ -17,7 +16,8 @@ interface FollowUpProps {
   form: UseFormReturn<QuestionValues>;
   /** Position among the follow-ups. */
   index: number;
-  isLast: boolean;
+  /** The number of follow-ups. */
+  count: number;
   /** Whether the step is published; its key, type, scale and options then stay unchanged. */
   isFixed: boolean;
   steps: ComparedStep[];
@@ -25,40 +25,8 @@ interface FollowUpProps {
   remove(): void;
 }
 
-/** Buttons that move and remove a step. */
-const Actions = ({ index, isLast, move, remove }: Pick<FollowUpProps, 'index' | 'isLast' | 'move' | 'remove'>) => {
-  const number = index + 2;
-  return (
-    <div className={styles.actions}>
-      <Button
-        icon
-        small
-        look="quiet"
-        isDisabled={index === 0}
-        aria-label={t('Move step {number} up', { number })}
-        onPress={() => move(-1)}
-      >
-        ↑
-      </Button>
-      <Button
-        icon
-        small
-        look="quiet"
-        isDisabled={isLast}
-        aria-label={t('Move step {number} down', { number })}
-        onPress={() => move(1)}
-      >
-        ↓
-      </Button>
-      <Button icon small look="quiet" aria-label={t('Remove step {number}', { number })} onPress={remove}>
-        <Icon name="close" size={15} />
-      </Button>
-    </div>
-  );
-};
-
 /** The fields of a step. */
-function StepFields({ form, index, isFixed, steps }: Omit<FollowUpProps, 'isLast' | 'move' | 'remove'>) {
+function StepFields({ form, index, isFixed, steps }: Omit<FollowUpProps, 'count' | 'move' | 'remove'>) {
   const at = `follow_ups.${index}.` as const;
   const type = form.watch(`${at}type`);
   return (
@@ -115,7 +83,7 @@ function useOpen(form: UseFormReturn<QuestionValues>, index: number) {
 
 /** A step after the question itself: a summary with its actions, and its fields below. */
 export function FollowUp(props: FollowUpProps) {
-  const { form, index, steps } = props;
+  const { form, index, count, steps, move, remove } = props;
   const id = useId();
   const { body, isOpen, toggle } = useOpen(form, index);
   const step = form.watch(`follow_ups.${index}`);
@@ -139,7 +107,9 @@ export function FollowUp(props: FollowUpProps) {
             {step.match !== 'always' && ` · ${t('Shown if {condition}', { condition: showIfText(step, steps) })}`}
           </span>
         </button>
-        <Actions {...props} />
+        <div className={styles.actions}>
+          <MoveButtons name={t('step {number}', { number })} at={index} count={count} move={move} remove={remove} />
+        </div>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend that repeats the summary */}
       <div

@@ -60,7 +60,7 @@ export function FollowUps({ form, question }: FollowUpsProps) {
             key={row}
             form={form}
             index={index}
-            isLast={index === fields.length - 1}
+            count={fields.length}
             isFixed={published.has(id)}
             steps={comparedSteps(values)}
             move={distance => shift(index, distance)}

@@ -1,16 +1,12 @@
 import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import { useAct } from '../../../api/hooks.ts';
 import type { Tenant } from '../../../api/names.ts';
-import { Button } from '../../../components/button.tsx';
 import { SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
-import { Icon } from '../../../components/icon.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { t } from '../../../i18n.ts';
-import styles from './inbox-settings.module.css';
+import { EntryList } from './entry-list.tsx';
 import { type FieldValues, fieldsOf, fieldValuesOf, keyOf, newField } from './inbox-values.ts';
-import { MoveButtons } from './move-buttons.tsx';
-import { useEntries } from './use-entries.ts';
 import { useListForm } from './use-list-form.ts';
 
 const MAX_FIELDS = 20;
@@ -76,40 +72,18 @@ function FieldInputs({ form, at }: { form: UseFormReturn<Values>; at: number }) 
 
 function FieldList({ form }: { form: UseFormReturn<Values> }) {
   const { fields, append, remove, move } = useFieldArray({ control: form.control, name: 'custom_fields' });
-  const { list, announcement, shift, drop } = useEntries({ move, remove });
   return (
-    <div ref={list} className="stack">
-      <ol className={styles.entries}>
-        {fields.map(({ id }, at) => (
-          <li key={id} className={styles.entry}>
-            <div className="spread">
-              <h3 className="wrap-anywhere">{form.watch(`custom_fields.${at}.label`) || t('New field')}</h3>
-              <MoveButtons
-                name={t('field {number}', { number: at + 1 })}
-                at={at}
-                count={fields.length}
-                move={by => shift(at, by)}
-                remove={() => drop(at)}
-              />
-            </div>
-            <FieldInputs form={form} at={at} />
-          </li>
-        ))}
-      </ol>
-      <div>
-        <Button
-          small
-          data-add=""
-          isDisabled={fields.length >= MAX_FIELDS}
-          onPress={() => append(newField(), { focusName: `custom_fields.${fields.length}.label` })}
-        >
-          <Icon name="plus" size={15} /> {t('Add field')}
-        </Button>
-      </div>
-      <p className="hidden-text" role="status">
-        {announcement}
-      </p>
-    </div>
+    <EntryList
+      entries={fields}
+      maximum={MAX_FIELDS}
+      addLabel={t('Add field')}
+      add={() => append(newField(), { focusName: `custom_fields.${fields.length}.label` })}
+      heading={at => <h3 className="wrap-anywhere">{form.watch(`custom_fields.${at}.label`) || t('New field')}</h3>}
+      name={at => t('field {number}', { number: at + 1 })}
+      inputs={at => <FieldInputs form={form} at={at} />}
+      move={move}
+      remove={remove}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { t } from '../../../i18n.ts';
 
-interface Entries {
+export interface Entries {
   move(from: number, to: number): void;
   remove(at: number): void;
 }

@@ -5,11 +5,12 @@ import { useAct } from '../../../api/hooks.ts';
 import type { Webhook, WebhookWithSecret } from '../../../api/names.ts';
 import { Button } from '../../../components/button.tsx';
 import { ConfirmButton, Dialog } from '../../../components/dialog.tsx';
-import { Choices, TextInput } from '../../../components/fields/fields.tsx';
+import { Choices } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { t } from '../../../i18n.ts';
 import { pathTo } from '../../../paths.ts';
+import { GracePeriodInput } from '../grace-period.tsx';
 import { EditWebhookForm } from './webhook-forms.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
@@ -28,17 +29,7 @@ function RotateForm({ webhook, done }: { webhook: Webhook; done(webhook: Webhook
           'A new secret is created. During the grace period each request has a signature of both, so you can change your receiver.',
         )}
       </p>
-      <TextInput
-        form={form}
-        name="overlap_hours"
-        autoFocus
-        type="number"
-        min={0}
-        max={168}
-        label={t('Grace period (hours)')}
-        hint={t('Up to 168 hours (one week).')}
-        rules={{ required: true, valueAsNumber: true }}
-      />
+      <GracePeriodInput form={form} />
     </Form>
   );
 }

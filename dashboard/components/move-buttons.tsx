@@ -1,6 +1,6 @@
-import { Button } from '../../../components/button.tsx';
-import { Icon } from '../../../components/icon.tsx';
-import { t } from '../../../i18n.ts';
+import { t } from '../i18n.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 
 interface MoveButtonsProps {
   /** The entry, as it is named in the labels of the buttons. */
