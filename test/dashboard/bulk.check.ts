@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
-import { SEED_CONVERSATIONS } from '../support/conversations-seed.ts';
+import { seedConversations } from '../support/conversations-seed.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { asPerson, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
@@ -43,7 +43,7 @@ describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }
     dashboard = await openDashboard();
     ({ page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
-    await dashboard.installation.database.query(SEED_CONVERSATIONS, [MANY]);
+    await dashboard.installation.database.query(seedConversations(), [MANY]);
     await dashboard.installation.database.query(FILL, [`user|${FULL}`]);
     await dashboard.open(pathTo('inbox'));
     await row(1).waitFor();

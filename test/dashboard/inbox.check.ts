@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
+import { seedConversations } from '../support/conversations-seed.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
 import { asPerson, join, setUp } from '../support/team.ts';
@@ -16,26 +17,6 @@ const MOST_ROWS = 30;
 /** The number of conversations that the list requests at a time. */
 const PAGE = 50;
 
-/**
- * Open conversations with one message each; latest activity first is the order of their numbers. `parley.words` keeps
- * the worker from indexing all of them, which would take a minute.
- */
-const SEED = `
-with kept as materialized (select set_config('parley.words', 'kept', true)),
-tenant as (select id from tenants, kept), made as (
-  insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
-    source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
-    team_unread, created_at, updated_at, team_updated_at, last_activity_at)
-  select tenant.id, gen_random_uuid(), 'user|' || at, true, '', 'open', 'none', null, '{}', 'user', 1, 0,
-    'This is message ' || at, 'user', 1, 1, 0, 0, active, active, active, active
-  from tenant, generate_series(1, $1::int) as at, lateral (select now() - at * interval '1 second' as active) as clock
-  returning tenant_id, id, identity, last_preview, created_at
-)
-insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
-  created_at, redacted)
-select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity,
-  last_preview || case when identity = 'user|${NEEDLE}' then ' needle' else '' end, 'text', created_at, false
-from made`;
 /** Makes the worker index only the message with the search word. */
 const INDEX_NEEDLE = `
 insert into unindexed_texts select tenant_id, 'message', id from messages where body like '% needle'`;
@@ -66,7 +47,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     dashboard = await openDashboard();
     ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
-    await installation.database.query(SEED, [MANY]);
+    await installation.database.query(seedConversations(NEEDLE), [MANY]);
     await installation.database.query('analyze conversations, messages');
     await installation.database.query(INDEX_NEEDLE);
     const unindexed = () => installation.database.query('select from unindexed_texts limit 1');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations, openPage } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
-import { SEED_CONVERSATIONS } from '../support/conversations-seed.ts';
+import { seedConversations } from '../support/conversations-seed.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
@@ -32,7 +32,7 @@ describe.runIf(hasBrowser())('views of the inbox', { timeout: 240_000 }, () => {
     ({ page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
     const { database } = dashboard.installation;
-    await database.query(SEED_CONVERSATIONS, [MANY]);
+    await database.query(seedConversations(), [MANY]);
     for (const change of CHANGES) await database.query(change);
   }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());

@@ -1,8 +1,9 @@
 /**
- * Inserts $1 open conversations with one message each into the only tenant. Latest activity first is the order of their
- * numbers: the identities are `user|1`, `user|2` and so on. `parley.words` keeps the worker from indexing them.
+ * Returns a statement that inserts $1 open conversations with one message each into the only tenant. Latest activity first
+ * is the order of their numbers: the identities are `user|1`, `user|2` and so on. The message of number `needle` ends with
+ * this word. `parley.words` keeps the worker from indexing them, which would take a minute for all.
  */
-export const SEED_CONVERSATIONS = `
+export const seedConversations = (needle = 0): string => `
 with kept as materialized (select set_config('parley.words', 'kept', true)),
 tenant as (select id from tenants, kept), made as (
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
@@ -15,5 +16,6 @@ tenant as (select id from tenants, kept), made as (
 )
 insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
   created_at, redacted)
-select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity, last_preview, 'text', created_at, false
+select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity,
+  last_preview || case when identity = 'user|${needle}' then ' needle' else '' end, 'text', created_at, false
 from made`;

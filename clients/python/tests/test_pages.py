@@ -21,20 +21,24 @@ def replies(pages: list[Any]) -> list[httpx.Response]:
     return made
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("case", contract("pages"), ids=lambda case: case["name"])
-def test_a_list_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> None:
-    network = Network(*replies(case["pages"]))
+def read_as_the_case_says(kind: Kind, operation: str, case: dict[str, Any], pages: list[httpx.Response]) -> None:
+    network = Network(*pages)
     caller = connect(kind, network)
     items: list[Any] = []
     failure = None
     try:
-        caller.collect("listConversations", **case["query"], take=case["take"], into=items)
+        caller.collect(operation, **case["query"], take=case["take"], into=items)
     except ParleyError as error:
         failure = error.kind
     caller.close()
     assert (items, failure) == (case["items"], case.get("failure"))
     assert [dict(parse_qsl(request.url.query.decode())) for request in network.sent] == case["requests"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", contract("pages"), ids=lambda case: case["name"])
+def test_a_list_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> None:
+    read_as_the_case_says(kind, "listConversations", case, replies(case["pages"]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,17 +67,7 @@ def feed_replies(pages: list[dict[str, Any]]) -> list[httpx.Response]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", contract("feed"), ids=lambda case: case["name"])
 def test_the_feed_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> None:
-    network = Network(*feed_replies(case["pages"]))
-    caller = connect(kind, network)
-    items: list[Any] = []
-    failure = None
-    try:
-        caller.collect("readEvents", **case["query"], take=case["take"], into=items)
-    except ParleyError as error:
-        failure = error.kind
-    caller.close()
-    assert (items, failure) == (case["items"], case.get("failure"))
-    assert [dict(parse_qsl(request.url.query.decode())) for request in network.sent] == case["requests"]
+    read_as_the_case_says(kind, "readEvents", case, feed_replies(case["pages"]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
