@@ -13,7 +13,8 @@ const GateDecision = z
     gate: GateName,
     passed: z.boolean(),
     passes_at: TimestampOut.nullable().meta({
-      description: 'When time alone lets it pass; null if it passes now, or if time does not change it',
+      description:
+        'The time from which it passes if nothing else changes; null if it passes now, or never by time alone',
     }),
   })
   .meta({ id: 'GateDecision' });

@@ -31,7 +31,7 @@ export const readEvents = operation({
   tag: 'Events',
   summary: 'Read events in order',
   description:
-    'What has happened in the tenant, numbered without gaps and kept for 30 days. Continue with `after` set to `last` of the previous page. An event has the id of its object, not its content; with `expand=true` also the object as it is now, which requires the right to read it. Without `after`, the first page begins with the oldest event that is kept.',
+    'The events of the tenant, numbered without gaps and kept for 30 days. Continue with `after` set to `last` of the previous page. An event has the id of its object, not its content; with `expand=true` also the object as it is now, which requires the right to read it. Without `after`, the first page begins with the oldest event that is kept.',
   credentials: ['api-key', 'session'],
   right: 'events:read',
   query: z.object({

@@ -68,7 +68,7 @@ export const TAGS: Record<string, string> = {
   Members: 'The team: members, roles and invitations.',
   'API keys': 'Keys for servers and for public tokens.',
   Webhooks: 'Events sent to your own systems, and their deliveries.',
-  Events: 'What has happened in the tenant, in order.',
+  Events: 'The events of the tenant, in order.',
   'Audit log': 'The actions of the team.',
   Operating: 'Probes, and this document.',
 };

@@ -24,7 +24,7 @@ export interface CardDecisionsQuery {
 export interface GateDecision {
   gate: Gate;
   passed: boolean;
-  /** When time alone lets it pass. */
+  /** The time from which it passes if nothing else changes. */
   passes_at: string | null;
 }
 

@@ -90,7 +90,7 @@ export interface MacrosOperations {
   delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
-/** What has happened in the tenant. */
+/** The events of the tenant. */
 export interface EventsOperations {
   /** In order, without gaps, for 30 days. Fails with `events-expired` if `after` is older. */
   read(query?: EventQuery, options?: CallOptions): Feed;

@@ -1023,7 +1023,7 @@ class GateDecision(TypedDict):
     """`status`, `schedule`, `public`, `frequency`, `sampling`, `limit`, `audience` or `cooldown`."""
     passed: bool
     passes_at: str | None
-    """When time alone lets it pass."""
+    """The time from which it passes if nothing else changes."""
 
 
 class CardDecision(TypedDict):

@@ -9,7 +9,7 @@ from ..types import Event, EventType
 
 
 class Events(Resource[D_co]):
-    """What has happened in the tenant. Scope: `events:read`."""
+    """The events of the tenant. Scope: `events:read`."""
 
     @listing("readEvents")
     def read(
