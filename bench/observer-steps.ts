@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { createLog } from '../src/platform/log.ts';
 import { connectQueue } from '../src/queue/connection.ts';
 import type { Bench, Measured } from './bench.ts';
@@ -43,12 +43,20 @@ function openDashboards(bench: Bench, api: Program) {
   };
 }
 
-/** Rewrites Valkey's append-only file, which such growth triggers, before the measurement starts. */
-async function awaitRewritten(redis: Redis): Promise<void> {
-  await redis.bgrewriteaof().catch(error => {
-    if (!/already in progress/.test(error.message)) throw error; // the growth has triggered it
-  });
-  while (!/aof_rewrite_in_progress:0/.test(await redis.info('persistence'))) await sleep(200);
+/**
+ * Rewrites Valkey's append-only file, which such growth triggers, before the measurement starts. It has a connection
+ * without a time limit for commands: the end of a rewrite can block the store for seconds.
+ */
+async function rewriteAof(valkeyUrl: string): Promise<void> {
+  const redis = new Redis(valkeyUrl);
+  try {
+    await redis.bgrewriteaof().catch(error => {
+      if (!/already in progress/.test(error.message)) throw error; // the growth has triggered it
+    });
+    while (!/aof_rewrite_in_progress:0/.test(await redis.info('persistence'))) await sleep(200);
+  } finally {
+    redis.disconnect();
+  }
 }
 
 async function fill(bench: Bench): Promise<void> {
@@ -58,10 +66,10 @@ async function fill(bench: Bench): Promise<void> {
   try {
     await new Promise<void>(done => connection.redis?.once('ready', () => done()));
     await addBacklog(connection, bench.users, BACKLOG);
-    await awaitRewritten(connection.redis as Redis);
   } finally {
     await connection.close();
   }
+  await rewriteAof(bench.stores.valkeyUrl as string);
 }
 
 /**
