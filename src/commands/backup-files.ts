@@ -14,6 +14,7 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BackupDescription } from '../domain/backups.ts';
+import { DAY_MS } from '../domain/durations.ts';
 
 export const DATABASE_FILE = 'database.dump';
 export const QUEUE_FILE = 'queue.rdb';
@@ -21,7 +22,7 @@ const DESCRIPTION_FILE = 'backup.json';
 /** A backup that is not complete. */
 export const PART_PREFIX = '.part-';
 /** A part that no running backup can still be writing. */
-const STALE_MS = 24 * 3_600_000;
+const STALE_MS = DAY_MS;
 
 /** Returns a backup's name: its start in UTC, such as `2026-11-24T19-20-00Z`, so that names sort by time. */
 export const nameOf = (at: Date): string =>

@@ -1,4 +1,5 @@
 import { PasswordResetRequest, RESET_LINK_HOURS } from '../domain/accounts.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { linkTo } from '../domain/links.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
 import { findLogin, insertLink } from '../storage/accounts.ts';
@@ -11,7 +12,7 @@ export async function createPasswordReset({ storage, config, now }: CommandConte
   const { email } = parseOptions(PasswordResetRequest, { email: options.email });
   if (!(await findLogin(storage, email))) throw new UsageError('--email: no account has this address');
   const token = randomSecret();
-  const expires_at = new Date(now.getTime() + RESET_LINK_HOURS * 3_600_000);
+  const expires_at = new Date(now.getTime() + RESET_LINK_HOURS * HOUR_MS);
   await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });
   return { email, link: linkTo(config.BASE_URL, 'reset', token), expires_at };
 }

@@ -1,4 +1,5 @@
 import { SETUP_LINK_HOURS } from '../domain/accounts.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { linkTo } from '../domain/links.ts';
 import type { Config } from '../platform/config.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
@@ -11,7 +12,7 @@ import { UsageError } from './usage-error.ts';
 export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now: Date): Promise<string | undefined> {
   if (await hasOwner(storage)) return undefined;
   const token = randomSecret();
-  const expires_at = new Date(now.getTime() + SETUP_LINK_HOURS * 3_600_000);
+  const expires_at = new Date(now.getTime() + SETUP_LINK_HOURS * HOUR_MS);
   await insertLink(storage, { purpose: 'setup', token_hash: sha256(token), email: null, expires_at });
   return linkTo(BASE_URL, 'setup', token);
 }

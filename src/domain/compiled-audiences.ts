@@ -1,5 +1,6 @@
 import type { AnsweredCondition, Audience, AudienceNode, DeviceCondition } from './audiences.ts';
 import type { CardRecord } from './cards.ts';
+import { DAY_MS } from './durations.ts';
 import type { Attributes } from './identities.ts';
 import { parseTypeId } from './ids.ts';
 import { parseDate, type ValueOperator } from './operators.ts';
@@ -30,8 +31,6 @@ export interface CompiledAudience {
   /** The conditions that change by time. */
   changes: readonly ChangeTime[];
 }
-
-const DAY_MS = 86_400_000;
 
 type Scalar = string | number | boolean;
 const listed = (value: unknown): readonly Scalar[] => (Array.isArray(value) ? value : [value as Scalar]);

@@ -2,14 +2,15 @@ import { z } from 'zod';
 import type { EventField, Recorded } from './conversation-events.ts';
 import { ConversationPriority, ConversationStatus, SETS, Subject, settableFrom, TRANSITIONS } from './conversations.ts';
 import { CustomChange, changeCustom, isTooLarge, MAX_CUSTOM_BYTES } from './custom-fields.ts';
+import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { fieldFault, Problem } from './problem.ts';
 import { MAX_TAGS, Tags, Timestamp } from './text.ts';
 
 /** How far ahead a conversation can be snoozed. */
-export const SNOOZE_MIN_MS = 60_000;
-export const SNOOZE_MAX_MS = 366 * 86_400_000;
+export const SNOOZE_MIN_MS = MINUTE_MS;
+export const SNOOZE_MAX_MS = 366 * DAY_MS;
 
 const MemberOrNone = typeId('member').nullable();
 

@@ -7,6 +7,7 @@ import {
   compileAudience,
   foldLocale,
 } from './compiled-audiences.ts';
+import { DAY_MS } from './durations.ts';
 import type { Attributes } from './identities.ts';
 import type { QuestionStatus } from './questions.ts';
 import { parseVersion } from './semver.ts';
@@ -78,7 +79,6 @@ export interface GateVerdict {
   changesAt: number | null;
 }
 
-const DAY_MS = 86_400_000;
 /** People are sampled in steps of 0.01 percent. */
 const SAMPLE_SIZE = 10_000;
 

@@ -1,19 +1,10 @@
 import type { ResponseLimit } from './card-rules.ts';
-
-/** Formatters of local dates by time zone: creating one is slower than using it. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
+import { DAY_MS } from './durations.ts';
+import { clockAt } from './zoned-time.ts';
 
 /** Returns the local date of a time as `YYYY-MM-DD`. */
-function dateIn(timezone: string, at: Date): string {
-  let formatter = formatters.get(timezone);
-  if (!formatter) {
-    formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }); // YYYY-MM-DD;
-    formatters.set(timezone, formatter);
-  }
-  return formatter.format(at);
-}
-
-const DAY_MS = 86_400_000;
+const dateIn = (timezone: string, at: Date): string =>
+  new Date(clockAt(at.getTime(), timezone)).toISOString().slice(0, 10);
 
 /** Returns the Monday of the week of a date. */
 function mondayOf(date: string): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConversationPriority } from './conversations.ts';
+import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { issueOf, rule } from './field-errors.ts';
 import { clockAt, instantOf } from './zoned-time.ts';
 
@@ -11,9 +12,6 @@ export const MAX_PERIODS = 50;
 
 /** Minimum length of a period, so that a target is reached after a bounded number of weeks. */
 const MIN_PERIOD_MINUTES = 30;
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Account, Email, TriedCode, TriedPassword } from './accounts.ts';
+import { HOUR_MS } from './durations.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
@@ -44,4 +45,4 @@ export const Session = z
 
 /** Returns when a session ends, by inactivity or age. */
 export const sessionEnd = (session: { last_seen_at: Date; expires_at: Date }, idleHours: number): Date =>
-  new Date(Math.min(session.expires_at.getTime(), session.last_seen_at.getTime() + idleHours * 3_600_000));
+  new Date(Math.min(session.expires_at.getTime(), session.last_seen_at.getTime() + idleHours * HOUR_MS));

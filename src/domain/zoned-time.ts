@@ -1,3 +1,5 @@
+import { DAY_MS, MINUTE_MS } from './durations.ts';
+
 /** Formatters by time zone: creating one is slower than using it. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
@@ -8,9 +10,6 @@ function formatterOf(timezone: string): Intl.DateTimeFormat {
   formatters.set(timezone, made); // at most as many as there are time zones
   return made;
 }
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Returns the clock of a time zone at an instant, in whole minutes, as if it were UTC. */
 export const clockAt = (instant: number, timezone: string): number =>

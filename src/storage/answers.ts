@@ -1,5 +1,6 @@
 import type { StoredAnswer } from '../domain/answer-replies.ts';
 import type { AnswerState } from '../domain/answers.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
@@ -124,7 +125,6 @@ function whereValue(where: Where, step: string, value: string): void {
   );
 }
 
-const DAY_MS = 86_400_000;
 const startOfDay = (day: string): Date => new Date(`${day}T00:00:00.000Z`);
 
 function whereReceived(where: Where, { from, to }: AnswerFilter): void {

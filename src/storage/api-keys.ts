@@ -7,6 +7,7 @@ import {
   type NewApiKey,
   toBearer,
 } from '../domain/api-keys.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
@@ -154,7 +155,7 @@ export async function rotateApiKey(
     shownOnce = next.shownOnce;
     key.previous_secret_sealed = key.secret_sealed;
     key.previous_bearer_hash = key.bearer_hash;
-    key.previous_valid_until = new Date(now.getTime() + overlapHours * 3_600_000);
+    key.previous_valid_until = new Date(now.getTime() + overlapHours * HOUR_MS);
     Object.assign(key, next.issued);
   });
   return { row, shownOnce };

@@ -11,6 +11,7 @@ import {
   SECOND_TITLE,
 } from '../domain/demo/shop.ts';
 import { TALKS, type Talk } from '../domain/demo/talks.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
 import { newUuid } from '../domain/ids.ts';
 import { finishContent, startQuestion } from '../domain/question-changes.ts';
 import { NewQuestion } from '../domain/questions.ts';
@@ -24,8 +25,6 @@ import { insertQuestion, updateQuestion } from './questions.ts';
 import { recordAnswers } from './recording.ts';
 import { setFirstCardTime } from './tenants.ts';
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** Answers per transaction. */
 const AT_ONCE = 200;
 

@@ -1,5 +1,6 @@
 import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
 import { causedBy } from '../domain/events.ts';
 import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -118,7 +119,7 @@ async function readMissed(
 
 /** Whether a conversation was resolved so long ago that its user starts a new one. */
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
-  resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * 86_400_000;
+  resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * DAY_MS;
 
 /** Returns the conversation started in place of a stale one, so that a second message does not start another. */
 async function readFollowUp(
@@ -284,7 +285,7 @@ async function readOwnMessage(
   if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
     throw new Problem('insufficient-scope', 'Only the author can change a message.');
   const ageMs = now.getTime() - message.created_at.getTime();
-  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * 60_000)
+  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
     throw new Problem(
       'message-not-editable',
       `A message can be changed only for ${MESSAGE_EDIT_MINUTES} minutes after it was sent.`,

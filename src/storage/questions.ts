@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CardRules, Frequency } from '../domain/card-rules.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
@@ -34,8 +35,6 @@ export interface QuestionVersionRow extends QuestionContent {
 export type NewQuestionRow = QuestionContent &
   CardRules &
   Pick<QuestionRow, 'name' | 'locale' | 'priority' | 'placement'>;
-
-const DAY_MS = 86_400_000;
 
 const CONTENT = 'type, title, description, config, follow_ups, thanks, translations';
 const RULES = 'audience, start_at, end_at, trigger, frequency, sampling_percent, response_limit, allow_public';

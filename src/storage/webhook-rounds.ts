@@ -1,4 +1,5 @@
 import { DISABLED_AFTER_DAYS, FAILING_FROM, nextAttemptAt, TEST_TYPE } from '../domain/deliveries.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { EventObjectType, EventType, StoredEvent } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { DisabledReason, StoredWebhook } from '../domain/webhooks.ts';
@@ -248,8 +249,6 @@ export const recordRound = (
     );
     return { webhook: after as LeasedWebhook, disable };
   });
-
-const DAY_MS = 86_400_000;
 
 /** Returns the failures in a row after a round, and whether they are a reason to disable the webhook. */
 function judge({ failures, failing_since }: LeasedWebhook, { attempts, now }: Round) {

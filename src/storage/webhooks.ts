@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../domain/durations.ts';
 import { BY_SYSTEM } from '../domain/events.ts';
 import { newUuid, toTypeId } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
@@ -205,7 +206,7 @@ export const rotateWebhookSecret = (
     await tx.query(
       `update webhooks set secret_sealed = $3, previous_secret_sealed = secret_sealed, previous_secret_until = $4,
          updated_at = $5 where tenant_id = $1 and id = $2`,
-      [tenantId, id, seals.seal(secret, id), new Date(now.getTime() + overlapHours * 3_600_000), now],
+      [tenantId, id, seals.seal(secret, id), new Date(now.getTime() + overlapHours * HOUR_MS), now],
     );
     return { row: await findWebhook({ tenantId, query: tx.query }, id), secret };
   });

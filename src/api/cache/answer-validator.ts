@@ -10,6 +10,7 @@ import {
   validateContent,
 } from '../../domain/answers.ts';
 import { countingOf } from '../../domain/cards.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { answerRules } from '../../domain/questions.ts';
 import { jsonPointer, parseInput, UNKNOWN_FIELD } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
@@ -47,8 +48,6 @@ export interface AnswerValidator {
   /** Call when accepted answers are durable: later syncs of these ids are compared with them. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Every answer is parsed here. Compiling the schema saves two thirds of the time. Throws at startup if it cannot be

@@ -5,6 +5,7 @@ import { leavesOf } from '../../domain/audiences.ts';
 import type { Frequency } from '../../domain/card-rules.ts';
 import { cardPlacement } from '../../domain/cards.ts';
 import { compileRule, type Rule, reachedLimit } from '../../domain/decisions.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -98,7 +99,6 @@ export interface Catalog {
 }
 
 const MAX_DELETED_IDS = 10_000;
-const DAY_MS = 86_400_000;
 /** How long a closed question is loaded with its rules: a day longer than it accepts answers, for clock differences. */
 const CLOSED_LOADED_MS = (CLOSED_GRACE_DAYS + 1) * DAY_MS;
 

@@ -14,6 +14,7 @@ import {
   TotpConfirmation,
   TotpEnrolment,
 } from '../../domain/accounts.ts';
+import { HOUR_MS } from '../../domain/durations.ts';
 import { newUuid } from '../../domain/ids.ts';
 import { linkTo } from '../../domain/links.ts';
 import { linkNotValid, Problem } from '../../domain/problem.ts';
@@ -153,7 +154,7 @@ export const requestPasswordReset = operation({
 async function mailResetLink(email: string, { storage, mail, config, now }: ApiDeps): Promise<void> {
   if (!mail || !(await findLogin(storage, email))) return;
   const token = randomSecret();
-  const expires_at = new Date(now().getTime() + RESET_LINK_HOURS * 3_600_000);
+  const expires_at = new Date(now().getTime() + RESET_LINK_HOURS * HOUR_MS);
   await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });
   await mail.send({
     to: email,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../domain/durations.ts';
 import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
 import { linkTo } from '../../domain/links.ts';
 import {
@@ -97,7 +98,7 @@ export const inviteMember = operation({
     await limitIssue('invitation', `${caller.tenantId}\n${mailboxOf(body.email)}`);
     const token = randomSecret();
     const at = deps.now();
-    const expires_at = new Date(at.getTime() + INVITATION_DAYS * 86_400_000);
+    const expires_at = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);
     const tenant = deps.storage.forTenant(caller.tenantId);
     const row = await insertInvitation(tenant, { ...body, token_hash: sha256(token), expires_at }, at);
     const link = linkTo(deps.config.BASE_URL, 'invitation', token);

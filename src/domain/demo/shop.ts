@@ -1,9 +1,10 @@
 /** Questions and answers of a small shop: the data of a demo tenant, and of the screenshots. */
+
 import type { AnswerState } from '../answers.ts';
+import { DAY_MS } from '../durations.ts';
 
 /** Days of answers. */
 const DAYS = 42;
-const DAY_MS = 86_400_000;
 
 /** The published questions, as request bodies of `POST /v1/questions`. */
 export const QUESTIONS = [
