@@ -57,6 +57,7 @@ export interface Person extends AudienceFacts {
 export interface PersonFacts {
   identity: string;
   verified: boolean;
+  /** Of the profile. They decide only on a verified identity. */
   attributes: Attributes;
   platform: string | null | undefined;
   app_version: string | null | undefined;
@@ -122,17 +123,23 @@ export const compileRule = (
   audience: row.audience && compileAudience(row.audience),
 });
 
-/** Returns a person as decisions need them. The identity is hashed once for all questions. */
-export const toPerson = ({ identity, platform, app_version, locale, records, ...facts }: PersonFacts): Person => ({
-  verified: facts.verified,
-  attributes: facts.attributes,
-  hash: mix(hashText(identity)),
-  platform: platform ?? null,
-  app_version: app_version ?? null,
-  version: app_version ? parseVersion(app_version) : undefined,
-  locale: locale ? foldLocale(locale) : null,
-  records: new Map(records.map(record => [record.question_id, record])),
-});
+/**
+ * Returns a person as decisions need them. The identity is hashed once for all questions. A claimed identity has no
+ * attributes: whoever claims it could learn those of the profile from its cards.
+ */
+export function toPerson({ identity, verified, attributes, records, ...device }: PersonFacts): Person {
+  const { platform, app_version, locale } = device;
+  return {
+    verified,
+    attributes: verified ? attributes : {},
+    hash: mix(hashText(identity)),
+    platform: platform ?? null,
+    app_version: app_version ?? null,
+    version: app_version ? parseVersion(app_version) : undefined,
+    locale: locale ? foldLocale(locale) : null,
+    records: new Map(records.map(record => [record.question_id, record])),
+  };
+}
 
 const verdict = (gate: Gate, passed: boolean, changesAt: number | null = null): GateVerdict => ({
   gate,

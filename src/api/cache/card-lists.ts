@@ -190,7 +190,7 @@ async function buildCardList(
   const scope = deps.storage.forTenant(caller.tenantId);
   const { identity, verified } = caller;
   const { records, profile } = await readCardHistory(scope, identity, verified);
-  const attributes = verified ? profile.attributes : {};
+  const { attributes } = profile;
   const person = toPerson({ identity, verified, attributes, records, ...deviceOf(request, profile) });
   const terms = { days: tenant.cooldownDays, ignoring: tenant.ignoringCooldown };
   const selected = selectCards(tenant.rules, person, terms, now.getTime(), deps.withhold);
@@ -206,7 +206,7 @@ async function buildCardList(
     positions,
     ids: due.map(({ id }) => toTypeId('card', cardId(id)).slice(-CARD_ID_LENGTH)).join(''),
     profileLocale: profile.locale,
-    attributes: pickRecalled(due, attributes),
+    attributes: pickRecalled(due, person.attributes),
     context,
     other: null,
     validUntil: Math.min(selected.changesAt, now.getTime() + MAX_AGE_MS),

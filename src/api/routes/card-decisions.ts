@@ -7,6 +7,7 @@ import {
   explainCards,
   type Gate,
   judgeReach,
+  type PersonFacts,
   type Rule,
   reachedLimit,
   toPerson,
@@ -61,7 +62,7 @@ export const readCardDecisions = operation({
       readCardHistory(tenant, identity, verified),
       termsOf(catalog, caller.tenantId),
     ]);
-    const attributes = verified ? profile.attributes : {};
+    const { attributes } = profile;
     const person = toPerson({ identity, verified, attributes, records, ...deviceOf(device, profile) });
     const rules = rows.map(row => compileRule(row, reachedLimit(row)));
     const data = explainCards(rules, person, terms, now().getTime()).map(({ shown, verdicts }, index) => ({
@@ -105,14 +106,14 @@ export const estimateReach = operation({
         ? compileRule({ ...row, ...defined(body), status: 'live' }, reachedLimit(row))
         : compileRule(row, reachedLimit(row)),
     );
-    return countReached(tenant, (facts: Parameters<typeof toPerson>[0]) =>
+    return countReached(tenant, (facts: PersonFacts) =>
       judgeReach(rules as Rule[], position, toPerson(facts), terms, now().getTime()),
     );
   },
 });
 
 /** Counts the people by the first gate that fails. */
-async function countReached(tenant: TenantStorage, judge: (facts: Parameters<typeof toPerson>[0]) => Gate | undefined) {
+async function countReached(tenant: TenantStorage, judge: (facts: PersonFacts) => Gate | undefined) {
   const people = await listRecentPeople(tenant, MAX_JUDGED);
   const withheld: Record<string, number> = {};
   let reached = 0;
@@ -121,7 +122,7 @@ async function countReached(tenant: TenantStorage, judge: (facts: Parameters<typ
     const histories = await readCardHistories(tenant, some);
     for (const [index, { records, profile }] of histories.entries()) {
       const { identity, identity_verified: verified, device } = some[index] as (typeof some)[number];
-      const attributes = verified ? profile.attributes : {};
+      const { attributes } = profile;
       const failed = judge({ identity, verified, attributes, records, ...deviceOf(profile, device) });
       if (failed) withheld[failed] = (withheld[failed] ?? 0) + 1;
       else reached++;
