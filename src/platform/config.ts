@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findMisspelt } from './misspelt-settings.ts';
 import { type Network, parseNetwork } from './outbound-rules.ts';
-import { readSecretFile, storeAddresses, storeUrls } from './store-addresses.ts';
+import { readSecretFile, STORE_SECRETS, storeAddresses, storeUrls } from './store-addresses.ts';
 import { type DatabaseAddress, DEFAULT_ROLE_PREFIX, type RedisAddress } from './store-urls.ts';
 
 const url = (...protocols: string[]) =>
@@ -217,13 +217,7 @@ export type Config = Readonly<
 
 /** Settings that may also come from a file, whose path is in `NAME_FILE`. */
 export const SECRET_SETTINGS = [
-  'DATABASE_URL',
-  'DATABASE_PASSWORD',
-  'DATABASE_DIRECT_URL',
-  'DATABASE_SERVICE_URL',
-  'REDIS_URL',
-  'REDIS_PASSWORD',
-  'REDIS_SENTINEL_PASSWORD',
+  ...STORE_SECRETS,
   'SECRET_KEY',
   'SECRET_KEY_OTHERS',
   'SMTP_URL',

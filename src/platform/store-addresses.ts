@@ -13,7 +13,8 @@ export interface StoreSettings {
   REDIS_SENTINEL_PASSWORD?: string | undefined;
 }
 
-const NAMES = [
+/** The settings among them that can be read from files. */
+export const STORE_SECRETS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
   'DATABASE_DIRECT_URL',
@@ -27,7 +28,7 @@ const NAMES = [
 export const readSecretFile = (file: string): string => readFileSync(file, 'utf8').trim();
 
 /** Returns a changed secret, or the former one while its file is being replaced, or contains no URL. */
-function reread(name: (typeof NAMES)[number], file: string, former: string | undefined): string | undefined {
+function reread(name: (typeof STORE_SECRETS)[number], file: string, former: string | undefined): string | undefined {
   try {
     const value = readSecretFile(file);
     return value !== '' && (!name.endsWith('_URL') || URL.canParse(value)) ? value : former;
@@ -58,7 +59,7 @@ export function storeAddresses(
   environment: NodeJS.ProcessEnv,
 ): { database: DatabaseAddress | undefined; redis: RedisAddress | undefined } {
   const current: StoreSettings = { ...settings };
-  const files = NAMES.flatMap(name => {
+  const files = STORE_SECRETS.flatMap(name => {
     const file = environment[`${name}_FILE`];
     return file ? [{ name, file }] : [];
   });
