@@ -100,7 +100,7 @@ const SOURCES: Source[] = [
     folder: parents(1),
   },
   { kind: 'UI texts', files: ['dashboard/locales/de.json'], read: readUiTexts },
-  { kind: 'texts', files: ['src/domain/problem.ts', 'src/platform/{config,metrics}.ts'], read: readTexts },
+  { kind: 'texts', files: ['src/domain/problem{,-catalog}.ts', 'src/platform/{config,metrics}.ts'], read: readTexts },
 ];
 
 const ROOT = resolve(import.meta.dirname, '..');

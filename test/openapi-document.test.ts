@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { STATUS_OF } from '../src/api/http/problem.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
-import { PROBLEMS, type ProblemCode } from '../src/domain/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../src/domain/problem-catalog.ts';
 import { RIGHTS } from '../src/domain/roles.ts';
 import { collisionsIn, schemasByUse, violationsIn } from './support/openapi.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Action } from '../domain/audit-log.ts';
 import type { Page } from '../domain/pages.ts';
-import type { ProblemCode } from '../domain/problem.ts';
+import type { ProblemCode } from '../domain/problem-catalog.ts';
 import type { Right } from '../domain/roles.ts';
 import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';

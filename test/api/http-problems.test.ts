@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
-import { PROBLEMS } from '../../src/domain/problem.ts';
+import { PROBLEMS } from '../../src/domain/problem-catalog.ts';
 import { BUILD } from '../../src/platform/build-info.ts';
 import { createApi, type TestReply } from '../support/api.ts';
 import { createCaller, expectCommonHeaders, JSON_TYPE, outcome } from '../support/http.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
-import { PROBLEMS } from '../../src/domain/problem.ts';
+import { PROBLEMS } from '../../src/domain/problem-catalog.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { ANSWER_MISTAKES } from './mistakes/answers.ts';
 import { APPEARANCE_MISTAKES } from './mistakes/appearance.ts';

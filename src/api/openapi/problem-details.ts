@@ -1,4 +1,5 @@
-import type { ProblemCode, ProblemError } from '../../domain/problem.ts';
+import type { ProblemError } from '../../domain/problem.ts';
+import type { ProblemCode } from '../../domain/problem-catalog.ts';
 
 /** The parts of a problem document that depend on the request. */
 interface ProblemDetails {

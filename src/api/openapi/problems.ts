@@ -1,6 +1,6 @@
 import type { ZodOpenApiExampleObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
-import { PROBLEMS, type ProblemCode } from '../../domain/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import { type Operation, takesIdempotencyKey } from '../operation.ts';
 import { headerRefs, problemHeadersOf } from './headers.ts';

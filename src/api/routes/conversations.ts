@@ -11,7 +11,7 @@ import {
 } from '../../domain/conversations.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, pageQuery, queryBoolean } from '../../domain/pages.ts';
-import { fieldFault, Problem } from '../../domain/problem.ts';
+import { fieldFault, Problem, queryFault } from '../../domain/problem.ts';
 import { Timestamp } from '../../domain/text.ts';
 import { countSchema, MAX_COUNTED } from '../../domain/views.ts';
 import { updateConversation } from '../../storage/conversation-changes.ts';
@@ -31,6 +31,7 @@ import {
   mentionedFilter,
   ownerOf,
   sideOfCaller,
+  teamOnly,
 } from './views/conversations.ts';
 
 const TEAM_FILTERS = [
@@ -78,7 +79,8 @@ export const listConversations = operation({
     const updated = await incrementalReads.open(updated_since);
     const tenant = storage.forTenant(caller.tenantId);
     const filters = { ...filter, ...ownerOf(caller), side };
-    if (deleted && !updated) throw DELETED_ALONE;
+    if (deleted && !updated)
+      throw queryFault('updated_since', 'required', 'Required with "deleted": an RFC 3339 time.');
     if (deleted && updated)
       return withUpdatedUntil(
         separateDeleted(
@@ -105,10 +107,6 @@ function mentionedBy(caller: Participant, isMentioned: boolean | undefined) {
   });
 }
 
-const DELETED_ALONE = new Problem('validation-failed', 'The query does not match the schema.', {
-  errors: [{ parameter: 'updated_since', code: 'required', detail: 'Required with "deleted": an RFC 3339 time.' }],
-});
-
 const presentOrTombstone = (side: Side) => (row: ConversationRow | ConversationTombstone) =>
   'deleted_at' in row
     ? { id: toTypeId('conversation', row.id), deleted_at: row.deleted_at }
@@ -124,27 +122,9 @@ function separateDeleted(reply: OperationReply): OperationReply {
 
 function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
-  if (filter.status === 'snoozed') refuseSnoozed();
-  if (used.length === 0) return;
-  throw new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
-    errors: used.map(parameter => ({
-      parameter,
-      code: 'unknown-parameter',
-      detail: 'Not available with an access token. Remove it.',
-    })),
-  });
-}
-
-function refuseSnoozed(): never {
-  throw new Problem('validation-failed', 'The query does not match the schema.', {
-    errors: [
-      {
-        parameter: 'status',
-        code: 'unknown-value',
-        detail: 'Must be "open", "pending" or "resolved" with an access token.',
-      },
-    ],
-  });
+  if (filter.status === 'snoozed')
+    throw queryFault('status', 'unknown-value', 'Must be "open", "pending" or "resolved" with an access token.');
+  if (used.length > 0) throw teamOnly(used);
 }
 
 export const createConversation = operation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES, EventPage, EventTypes, rightsToExpand } from '../../domain/events.ts';
 import { pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
-import { Problem } from '../../domain/problem.ts';
+import { Problem, queryFault } from '../../domain/problem.ts';
 import { presentEvents } from '../../storage/event-objects.ts';
 import { type FeedBounds, listEvents, readFeedBounds } from '../../storage/events.ts';
 import { authorize } from '../credentials/authenticate.ts';
@@ -12,12 +12,7 @@ const MAX_SEQUENCE = 9_999_999_999;
 
 /** Throws 422 for a number that no event has yet, such as after the restore of a backup, and 410 for one before all events. */
 function requireKept(after: number, { oldest, last }: FeedBounds): void {
-  if (after > last)
-    throw new Problem('validation-failed', 'The query does not match the schema.', {
-      errors: [
-        { parameter: 'after', code: 'out-of-range', detail: `Must be at most ${last}, the number of the last event.` },
-      ],
-    });
+  if (after > last) throw queryFault('after', 'out-of-range', `Must be at most ${last}, the number of the last event.`);
   if (after < oldest - 1)
     throw new Problem('events-expired', `The events after ${after} are no longer kept. The oldest is ${oldest}.`, {
       extra: { oldest },

@@ -12,7 +12,7 @@ import { changeMessage, insertMessage, markRead } from '../../storage/messages.t
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, ownerOf, sideOfCaller } from './views/conversations.ts';
+import { ConversationPath, ownerOf, sideOfCaller, teamOnly } from './views/conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
@@ -22,20 +22,6 @@ const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) =>
   messageId: params.message_id,
   owner: ownerOf(caller),
 });
-
-const NOTES_OF_TEAM = new Problem(
-  'unknown-parameter',
-  'The query has a parameter that is only available to the team.',
-  {
-    errors: [
-      {
-        parameter: 'after_note_seq',
-        code: 'unknown-parameter',
-        detail: 'Not available with an access token. Remove it.',
-      },
-    ],
-  },
-);
 
 export const listMessages = operation({
   id: 'listMessages',
@@ -62,7 +48,7 @@ export const listMessages = operation({
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const { after_seq: afterSeq, after_note_seq: afterNoteSeq, order, limit } = query;
-    if (caller.kind === 'access-token' && afterNoteSeq !== undefined) throw NOTES_OF_TEAM;
+    if (caller.kind === 'access-token' && afterNoteSeq !== undefined) throw teamOnly(['after_note_seq']);
     const paging = { afterSeq, afterNoteSeq, newestFirst: order === 'desc', limit, after };
     const rows = await listMessageRows(tenant, params.id, ownerOf(caller), paging);
     return page(rows, presentMessage(sideOfCaller(caller)));

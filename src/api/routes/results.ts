@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { queryBoolean, queryInt } from '../../domain/pages.ts';
-import { Problem } from '../../domain/problem.ts';
+import { queryFault } from '../../domain/problem.ts';
 import { type CountedStep, Grouping, Results, resultsOf, stepResultsOf } from '../../domain/results.ts';
 import { addUpSteps, asDayCounts, countFollowUps } from '../../domain/step-results.ts';
 import { MAIN_STEP } from '../../domain/steps.ts';
@@ -36,10 +36,7 @@ const ResultsQuery = z.object({
 
 /** Throws 422 for a period that ends before it starts. */
 export function refuseReversedDays({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
-  if (!from || !to || from <= to) return;
-  throw new Problem('validation-failed', 'The query does not match the schema.', {
-    errors: [{ parameter: 'from', code: 'conflicting', detail: 'Must not be after `to`.' }],
-  });
+  if (from && to && from > to) throw queryFault('from', 'conflicting', 'Must not be after `to`.');
 }
 
 export const readResults = operation({
@@ -80,15 +77,11 @@ export const readResults = operation({
 });
 
 const unknownStep = (steps: readonly CountedStep[]) =>
-  new Problem('validation-failed', 'The query does not match the schema.', {
-    errors: [
-      {
-        parameter: 'step',
-        code: 'unknown-step',
-        detail: `Must be a step of the question: ${steps.map(({ key }) => `"${key}"`).join(', ')}.`,
-      },
-    ],
-  });
+  queryFault(
+    'step',
+    'unknown-step',
+    `Must be a step of the question: ${steps.map(({ key }) => `"${key}"`).join(', ')}.`,
+  );
 
 /** Reads the counts of a question by day, and the total of each of its steps, also of removed ones with answers. */
 async function readCounts(tenant: TenantStorage, question: QuestionRow, filter: ResultsFilter, test: boolean) {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
-import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import { escapeHtml } from './html.ts';
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { conversationSettings, presentConversation } from '../../../domain/conversation-replies.ts';
 import type { Side } from '../../../domain/conversations.ts';
 import { typeId } from '../../../domain/ids.ts';
+import { Problem } from '../../../domain/problem.ts';
 import type { ConversationRow, Owner } from '../../../storage/conversation-rows.ts';
 import { isTeam, type Participant } from '../../caller.ts';
 import { partedTagOf } from '../../http/etag.ts';
@@ -18,6 +19,16 @@ export const ownerOf = (caller: Participant): Owner | undefined =>
 /** Returns the filter for conversations whose notes mention a member, or do not. */
 export const mentionedFilter = (memberId: string, isMentioned: boolean | undefined) =>
   isMentioned === undefined ? undefined : { memberId, isMentioned };
+
+/** The 400 for parameters that are only available to the team. */
+export const teamOnly = (parameters: readonly string[]): Problem =>
+  new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
+    errors: parameters.map(parameter => ({
+      parameter,
+      code: 'unknown-parameter',
+      detail: 'Not available with an access token. Remove it.',
+    })),
+  });
 
 /**
  * Returns the entity tag of a conversation as one side sees it, in three parts.
