@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
+import { expectNoViolations, openPage, toasted, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
@@ -235,7 +235,7 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 240_000 }, () 
     await installation.startAgain();
     await saveAll();
     await editor.getByRole('heading', { level: 1, name: 'Typed before' }).waitFor();
-    await settings.getByText('Saved').first().waitFor();
+    await toasted(settings, 'Saved');
     await members.getByText('Send this link to the new member.', { exact: false }).waitFor();
     expect(await asPerson(page, 'GET', '/v1/tenant')).toMatchObject({ name: NAME, cooldown_days: 10 });
     expect((await asPerson(page, 'GET', '/v1/members/invitations')).data).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { expectNoViolations, expectNoViolationsOn, type Watched } from '../support/browser.ts';
+import { expectNoViolations, expectNoViolationsOn, toasted, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { POLYGLOTS } from '../support/polyglots.ts';
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser())('the languages of a question', { timeout: 240_000 }
     await open(pathTo('question', { id }));
     await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('More');
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('Saved', { exact: true }).first().waitFor();
+    await toasted(page, 'Saved');
     expect((await asPerson(page, 'GET', `/v1/questions/${id}`)).translations).toEqual({ de: { title: 'Zweite' } });
     await page.getByText('4 texts missing').click();
     await page.getByRole('button', { name: 'Remove German' }).click();

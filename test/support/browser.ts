@@ -57,6 +57,13 @@ export async function visit(page: Page, address: string): Promise<void> {
   await waitFor(async () => (await page.getByText(/^(Loading…|Lädt …)$/).count()) === 0);
 }
 
+/**
+ * Waits for a short message in full. Text elsewhere on the page does not count: a link "Saved replies" is no proof that
+ * anything was saved.
+ */
+export const toasted = (page: Page, text: string): Promise<void> =>
+  page.getByRole('status').getByText(text, { exact: true }).first().waitFor();
+
 /** The section of a page with this heading. */
 export const panel = (page: Page, heading: string | RegExp): Locator =>
   page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name: heading }) });
