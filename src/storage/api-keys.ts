@@ -18,7 +18,7 @@ import { ApiKeyEntity } from './entities/api-keys.ts';
 import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { lockTenant } from './tenants.ts';
+import { requireRoom } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ApiKeyRow {
@@ -122,9 +122,8 @@ export async function insertApiKey(
     last_used_at: null,
   };
   await tenant.unitOfWork(async (em, tx) => {
-    await lockTenant(tx, tenant.tenantId);
-    const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
-    if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant can have at most ${MAX_KEYS} API keys.`);
+    const detail = `A tenant can have at most ${MAX_KEYS} API keys.`;
+    await requireRoom(tx, tenant.tenantId, { table: 'api_keys', where: 'revoked_at is null', most: MAX_KEYS, detail });
     await em.insert(ApiKeyEntity, row);
     await writeEvents(tx, [keyEvent(row, 'api_key.created', by)]);
   });

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { membersOf } from '../domain/assignment.ts';
 import type { AssignmentRule } from '../domain/assignment-rules.ts';
-import { fieldFault } from '../domain/problem.ts';
+import { type MemberReference, requireMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
-import type { Transaction } from './transaction.ts';
 
 /** Returns the tenant's assignment rules in order. */
 export async function findAssignmentRules(tenant: Pick<TenantStorage, 'query' | 'tenantId'>) {
@@ -14,31 +13,12 @@ export async function findAssignmentRules(tenant: Pick<TenantStorage, 'query' | 
   return row?.rules ?? [];
 }
 
-/** Returns where a rule names its members, as a part of a JSON pointer. */
-function memberPointer({ then: { assign } }: AssignmentRule, index: number): string {
-  if (!assign || 'member_id' in assign) return 'member_id';
-  return 'round_robin' in assign ? `round_robin/${index}` : `least_busy/${index}`;
-}
-
-/**
- * Throws 422 for the first unknown member. Locks the known ones until the rules are committed, in order of their ids as
- * the assignment does.
- */
-async function requireMembers(tx: Transaction, tenantId: string, rules: readonly AssignmentRule[]): Promise<void> {
-  const rows = await tx.query<{ id: string }>(
-    'select id from members where tenant_id = $1 and id = any($2::uuid[]) order by id for key share',
-    [tenantId, rules.flatMap(membersOf)],
-  );
-  const known = new Set(rows.map(({ id }) => id));
-  for (const [place, rule] of rules.entries()) {
-    const unknown = membersOf(rule).findIndex(id => !known.has(id));
-    if (unknown >= 0)
-      throw fieldFault(
-        `/data/${place}/then/assign/${memberPointer(rule, unknown)}`,
-        'unknown-reference',
-        'Must be the id of a member of this tenant, from GET /v1/members.',
-      );
-  }
+/** Returns the members that a rule names, with their places in the request. */
+function referencesOf(rule: AssignmentRule, place: number): MemberReference[] {
+  const { assign } = rule.then;
+  const kind = assign && Object.keys(assign)[0];
+  const pointer = `/data/${place}/then/assign/${kind}`;
+  return membersOf(rule).map((id, index) => ({ id, pointer: kind === 'member_id' ? pointer : `${pointer}/${index}` }));
 }
 
 /**
@@ -64,7 +44,7 @@ export const replaceAssignmentRules = (
     );
     const before = row?.rules ?? [];
     const after = change(before);
-    await requireMembers(tx, tenantId, after);
+    await requireMembers(tx, tenantId, after.flatMap(referencesOf));
     const isChanged = !isDeepStrictEqual(before, JSON.parse(JSON.stringify(after)));
     if (isChanged)
       await tx.query(

@@ -15,7 +15,7 @@ import { statusForUser } from '../domain/conversations.ts';
 import { findCustomFaults } from '../domain/custom-fields.ts';
 import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
-import { fieldFault, notFound, Problem } from '../domain/problem.ts';
+import { notFound, Problem } from '../domain/problem.ts';
 import { type ReplyPlan, replyDueAt } from '../domain/reply-targets.ts';
 import {
   type Author,
@@ -30,6 +30,7 @@ import {
   readConversation,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
+import { requireMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { readCustomFields, readReplyPlan } from './tenants.ts';
@@ -151,25 +152,12 @@ export async function requireReferences(
   { assignee_id, custom }: Pick<Change, 'assignee_id' | 'custom'>,
   pointer: string,
 ): Promise<void> {
-  if (assignee_id) await lockAssignee(tx, tenantId, assignee_id, `${pointer}/assignee_id`);
+  if (assignee_id)
+    await requireMembers(tx, tenantId, [{ id: assignee_id, pointer: `${pointer}/assignee_id`, isNullable: true }]);
   if (!custom) return;
   const errors = findCustomFaults(await readCustomFields(tx, tenantId), custom, `${pointer}/custom`);
   if (errors.length > 0)
     throw new Problem('validation-failed', 'The values do not match the custom fields of the tenant.', { errors });
-}
-
-/** Throws 422 if the assignee is not a member. Prevents the member's removal until the assignment is committed. */
-export async function lockAssignee(tx: Transaction, tenantId: string, memberId: string, pointer = '/assignee_id') {
-  const found = await tx.query('select from members where tenant_id = $1 and id = $2 for key share', [
-    tenantId,
-    memberId,
-  ]);
-  if (found.length === 0)
-    throw fieldFault(
-      pointer,
-      'unknown-reference',
-      'Must be the id of a member of this tenant, from GET /v1/members, or null.',
-    );
 }
 
 const isVisible = ({ before, after }: Changed): boolean =>

@@ -5,8 +5,9 @@ import { causedBy, type EventActor, type EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { StoredMessage } from '../domain/message-replies.ts';
 import type { AuthorType, MessagePosition } from '../domain/messages.ts';
-import { fieldFault, notFound } from '../domain/problem.ts';
+import { notFound } from '../domain/problem.ts';
 import { type TenantEvent, writeEvents } from './events.ts';
+import { requireMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
@@ -156,23 +157,6 @@ export function feedEvents(
   ];
 }
 
-/** Throws 422 for a mention of somebody who is not a member, and prevents their removal until the note is committed. */
-async function lockMentioned({ tx, tenantId }: Writing, mentions: readonly string[]): Promise<void> {
-  if (mentions.length === 0) return;
-  const rows = await tx.query<{ id: string }>(
-    'select id from members where tenant_id = $1 and id = any($2::uuid[]) order by id for key share',
-    [tenantId, mentions],
-  );
-  const known = new Set(rows.map(({ id }) => id));
-  const unknown = mentions.findIndex(id => !known.has(id));
-  if (unknown >= 0)
-    throw fieldFault(
-      `/mentions/${unknown}`,
-      'unknown-reference',
-      'Must be the id of a member of this tenant, from GET /v1/members.',
-    );
-}
-
 /** Inserts a note. The conversation remembers the members that it mentions, for the filter of the list. */
 export async function addNote(
   writing: Writing,
@@ -181,7 +165,11 @@ export async function addNote(
 ): Promise<MessageRow> {
   const { tx, tenantId, now } = writing;
   const { mentions = [] } = content;
-  await lockMentioned(writing, mentions);
+  await requireMembers(
+    tx,
+    tenantId,
+    mentions.map((id, index) => ({ id, pointer: `/mentions/${index}` })),
+  );
   const noteSeq = conversation.last_note_seq + 1;
   const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
   await writeEvents(tx, [messageEvent(writing, 'message.created', note)]);

@@ -1,5 +1,6 @@
-import { changeEvents, type MessageEvent, reasonOf } from '../domain/conversation-events.ts';
+import { type MessageEvent, reasonOf } from '../domain/conversation-events.ts';
 import { BY_SYSTEM, causedBy, type EventActor } from '../domain/events.ts';
+import { toTypeId } from '../domain/ids.ts';
 import {
   type Author,
   type ConversationRow,
@@ -34,24 +35,16 @@ export async function unassignMember(
      returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
     [tenantId, memberId, now],
   );
-  const none = {
-    status: '',
-    snoozed_until: null,
-    priority: '',
-    tags: [],
-    subject: '',
-    custom: {},
-    merged_into_id: null,
-  };
-  const [event] = changeEvents({ ...none, assignee_id: memberId }, { ...none, assignee_id: null }, reasonOf(actor));
+  const from = toTypeId('member', memberId);
+  const event: MessageEvent = { field: 'assignee_id', from, to: null, reason: reasonOf(actor) };
   await insertEvents(
     { tx, tenantId, author: actor, now },
-    freed.map(row => ({ ...row, event: event as MessageEvent })),
+    freed.map(row => ({ ...row, event })),
   );
   const by = causedBy(actor);
   await writeEvents(
     tx,
-    freed.flatMap(row => feedEvents(tenantId, row.conversation_id, [event as MessageEvent], by)),
+    freed.flatMap(({ conversation_id }) => feedEvents(tenantId, conversation_id, [event], by)),
   );
 }
 

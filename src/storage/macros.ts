@@ -1,11 +1,11 @@
 import { newUuid } from '../domain/ids.ts';
 import { MAX_MACROS, type MacroChange } from '../domain/macros.ts';
 import type { Page } from '../domain/pages.ts';
-import { notFound, Problem } from '../domain/problem.ts';
+import { notFound } from '../domain/problem.ts';
 import { requireReferences } from './conversation-changes.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { lockTenant } from './tenants.ts';
+import { requireRoom } from './tenants.ts';
 
 export interface MacroRow {
   id: string;
@@ -45,12 +45,8 @@ export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     await requireReferences(tx, tenantId, macro.changes, CHANGES);
-    await lockTenant(tx, tenantId);
-    const [row] = await tx.query<{ count: number }>('select count(*)::int as count from macros where tenant_id = $1', [
-      tenantId,
-    ]);
-    if ((row?.count ?? 0) >= MAX_MACROS)
-      throw new Problem('limit-reached', `A tenant can have at most ${MAX_MACROS} macros.`);
+    const detail = `A tenant can have at most ${MAX_MACROS} macros.`;
+    await requireRoom(tx, tenantId, { table: 'macros', most: MAX_MACROS, detail });
     const rows = await tx.query<MacroRow>(
       `insert into macros (tenant_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $8) returning ${COLUMNS}`,
       [tenantId, newUuid(), macro.name, macro.shortcut, macro.body, macro.kind, JSON.stringify(macro.changes), now],

@@ -17,7 +17,7 @@ import { isUniqueViolation } from './errors.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
-import { addTenant, lockTenant } from './tenants.ts';
+import { addTenant, lockTenant, requireRoom } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 import { deleteViewsOf } from './views.ts';
 
@@ -88,13 +88,9 @@ async function insertMember(
   role: Role,
   now: Date,
 ): Promise<string> {
-  await lockTenant(tx, tenantId);
+  const detail = `A tenant can have at most ${MAX_MEMBERS} members.`;
+  await requireRoom(tx, tenantId, { table: 'members', most: MAX_MEMBERS, detail });
   await lockAccount(tx, accountId);
-  const [team] = await tx.query<{ count: number }>('select count(*)::int as count from members where tenant_id = $1', [
-    tenantId,
-  ]);
-  if ((team?.count ?? 0) >= MAX_MEMBERS)
-    throw new Problem('limit-reached', `A tenant can have at most ${MAX_MEMBERS} members.`);
   const id = newUuid();
   try {
     await tx.query('insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, $3, $4, $5)', [

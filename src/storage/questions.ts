@@ -21,7 +21,7 @@ import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, keyOf, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { likeContains } from './sql.ts';
-import { lockTenant } from './tenants.ts';
+import { lockTenant, requireRoom } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 export type QuestionRow = StoredQuestion;
@@ -54,12 +54,8 @@ export async function insertQuestion(tenant: TenantStorage, question: NewQuestio
     closed_at: null,
   };
   await tenant.unitOfWork(async (em, tx) => {
-    await lockTenant(tx, tenant.tenantId);
-    if ((await em.count(QuestionEntity, { tenant_id: tenant.tenantId })) >= MAX_QUESTIONS)
-      throw new Problem(
-        'limit-reached',
-        `A tenant can have at most ${MAX_QUESTIONS} questions. Delete drafts that you no longer need.`,
-      );
+    const detail = `A tenant can have at most ${MAX_QUESTIONS} questions. Delete drafts that you no longer need.`;
+    await requireRoom(tx, tenant.tenantId, { table: 'questions', most: MAX_QUESTIONS, detail });
     await em.insert(QuestionEntity, { tenant_id: tenant.tenantId, ...row });
   });
   return row;

@@ -1,6 +1,6 @@
 import type { CustomField } from '../domain/custom-fields.ts';
 import { newUuid } from '../domain/ids.ts';
-import { notFound } from '../domain/problem.ts';
+import { notFound, Problem } from '../domain/problem.ts';
 import type { ReplyPlan } from '../domain/reply-targets.ts';
 import type { TenantSettings } from '../domain/tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
@@ -65,6 +65,18 @@ export async function addTenant(
 export async function lockTenant(tx: Transaction, id: string): Promise<void> {
   const found = await tx.query('select from tenants where id = $1 for update', [id]);
   if (found.length === 0) throw notFound('tenant');
+}
+
+/** Throws 409 if the tenant has `most` rows of a table already. Locks the tenant, so that no other request adds one. */
+export async function requireRoom(
+  tx: Transaction,
+  tenantId: string,
+  { table, where = 'true', most, detail }: { table: string; where?: string; most: number; detail: string },
+): Promise<void> {
+  await lockTenant(tx, tenantId);
+  const sql = `select count(*)::int as count from ${table} where tenant_id = $1 and ${where}`;
+  const [present] = await tx.query<{ count: number }>(sql, [tenantId]);
+  if ((present?.count ?? 0) >= most) throw new Problem('limit-reached', detail);
 }
 
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>

@@ -1,10 +1,4 @@
-import {
-  changeEvents,
-  describeEvent,
-  type MessageEvent,
-  type Recorded,
-  reasonOf,
-} from '../domain/conversation-events.ts';
+import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
 import { type Cause, type ConversationStatus, TRANSITIONS } from '../domain/conversations.ts';
 import type { Storage } from './orm.ts';
 
@@ -18,23 +12,11 @@ interface Timer {
   cause: Cause;
 }
 
-const SYSTEM = { type: 'system', id: null };
-const NOTHING: Recorded = {
-  status: '',
-  snoozed_until: null,
-  assignee_id: null,
-  priority: '',
-  tags: [],
-  subject: '',
-  custom: {},
-  merged_into_id: null,
-};
-
 async function move(storage: Storage, { function: name, from, cause }: Timer): Promise<number> {
   const status = TRANSITIONS[from][cause] as ConversationStatus;
-  const [event] = changeEvents({ ...NOTHING, status: from }, { ...NOTHING, status }, reasonOf(SYSTEM));
+  const event: MessageEvent = { field: 'status', from, to: status, reason: { type: 'timer', id: null } };
   const [row] = await storage.query<{ count: number }>(`select ${name}($1, $2, $3::jsonb, $4) as count`, [
-    ...[TIMERS_AT_ONCE, status, JSON.stringify(event), describeEvent(event as MessageEvent)],
+    ...[TIMERS_AT_ONCE, status, JSON.stringify(event), describeEvent(event)],
   ]);
   return row?.count ?? 0;
 }

@@ -17,7 +17,7 @@ import { writeEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import { listAdminEmails } from './members.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { lockTenant } from './tenants.ts';
+import { requireRoom } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 const COLUMNS = `id, url, description, event_types, payload, ordered, status, disabled_reason, previous_secret_until,
@@ -85,13 +85,8 @@ export const insertWebhook = (
 ): Promise<IssuedWebhook> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    await lockTenant(tx, tenantId);
-    const [present] = await tx.query<{ count: number }>(
-      'select count(*)::int as count from webhooks where tenant_id = $1',
-      [tenantId],
-    );
-    if ((present?.count ?? 0) >= MAX_WEBHOOKS)
-      throw new Problem('limit-reached', `A tenant can have at most ${MAX_WEBHOOKS} webhooks.`);
+    const detail = `A tenant can have at most ${MAX_WEBHOOKS} webhooks.`;
+    await requireRoom(tx, tenantId, { table: 'webhooks', most: MAX_WEBHOOKS, detail });
     const [id, secret] = [newUuid(), newSecret()];
     const { url, description = '', event_types, payload = 'full', ordered = false } = webhook;
     await tx.query(
@@ -104,13 +99,13 @@ export const insertWebhook = (
     return { row: await findWebhook({ tenantId, query: tx.query }, id), secret };
   });
 
-/** Locks a webhook for a change, and returns it. `check` throws to prevent the change. */
+/** Locks a webhook for a change, and returns it, or throws 404. */
 async function lockWebhook(tx: Transaction, tenantId: string, id: string): Promise<WebhookRow> {
   await tx.query('select from webhooks where tenant_id = $1 and id = $2 for update', [tenantId, id]);
   return findWebhook({ tenantId, query: tx.query }, id);
 }
 
-/** The fields of a patch, or those of the present webhook. */
+/** Returns a webhook with the fields of a patch. */
 const merge = (before: WebhookRow, patch: WebhookPatch): StoredWebhook => {
   const { resume, ...fields } = patch;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
