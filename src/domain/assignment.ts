@@ -53,16 +53,28 @@ function attributeTest(condition: NonNullable<AssignmentRule['when']['attribute'
     includes({ ...device, verified, attributes } satisfies AudienceFacts, now);
 }
 
-/** Returns a rule's conditions as a function: all that are present must be met. */
-function compileRule({ when }: AssignmentRule): Test {
-  const { source, tag, priority, attribute } = when;
+/** A rule with its conditions as a function. */
+interface CompiledRule {
+  rule: AssignmentRule;
+  matches: Test;
+}
+
+/** Returns a rule with its conditions: all that are present must be met. */
+function compileRule(rule: AssignmentRule): CompiledRule {
+  const { source, tag, priority, attribute } = rule.when;
   const tests: Test[] = [];
   if (source) tests.push(conversation => conversation.source_type === source);
   if (tag) tests.push(conversation => conversation.tags.includes(tag));
   if (priority) tests.push(conversation => conversation.priority === priority);
   if (attribute) tests.push(attributeTest(attribute));
-  return (conversation, now) => tests.every(test => test(conversation, now));
+  return { rule, matches: (conversation, now) => tests.every(test => test(conversation, now)) };
 }
+
+/** Returns the rule that decides about a conversation: the first that matches, or the one that it keeps. */
+const findRule = (rules: readonly CompiledRule[], conversation: Waiting, now: number): AssignmentRule | undefined =>
+  rules.find(({ rule, matches }) =>
+    conversation.keepsRule ? rule.id === conversation.assignment_rule : matches(conversation, now),
+  )?.rule;
 
 /** Returns the members that a rule may assign to, in its order. */
 export const membersOf = ({ then: { assign } }: AssignmentRule): string[] => {
@@ -110,31 +122,38 @@ export function decideAssignments(
   { rules, turns, team, now }: Roster,
   conversations: readonly Waiting[],
 ): { decisions: Decision[]; turns: Turns } {
-  const compiled = rules.map(rule => ({ rule, matches: compileRule(rule) }));
-  const places = new Map(team.map(member => [member.id, { ...member }]));
+  const compiled = rules.map(compileRule);
+  const members = new Map(team.map(member => [member.id, { ...member }]));
   const after = { ...turns };
   const decisions = conversations.map((conversation): Decision => {
-    const { id, assignment_rule, keepsRule } = conversation;
-    const isMatch = keepsRule
-      ? ({ rule }: (typeof compiled)[number]) => rule.id === assignment_rule
-      : ({ matches }: (typeof compiled)[number]) => matches(conversation, now.getTime());
-    const rule = compiled.find(isMatch)?.rule;
+    const { id } = conversation;
+    const rule = findRule(compiled, conversation, now.getTime());
     if (!rule) return { id, rule: null, change: {}, outcome: 'unmatched' };
-    const { assign, add_tags, priority } = rule.then;
-    const isNew = rule.id !== assignment_rule;
-    const change = isNew ? { ...(add_tags && { add_tags }), ...(priority && { priority }) } : {};
+    const { assign } = rule.then;
+    const change = changeOf(rule, conversation);
     if (!assign) return { id, rule, change, outcome: 'changed' };
-    const members = membersOf(rule).flatMap(member => places.get(member) ?? []);
-    const chosen = chooseMember(rule, members, after[rule.id]);
-    if (!chosen) {
-      const isAway = members.every(({ availability }) => availability === 'away');
-      const goesOn = conversation.assignment_waits && !isNew;
-      const wait = goesOn ? undefined : isAway ? 'members-away' : 'members-full';
-      return { id, rule, change, wait, outcome: 'waiting' };
-    }
+    const candidates = membersOf(rule).flatMap(member => members.get(member) ?? []);
+    const chosen = chooseMember(rule, candidates, after[rule.id]);
+    if (!chosen) return { id, rule, change, wait: waitOf(rule, candidates, conversation), outcome: 'waiting' };
     chosen.load++;
     if ('round_robin' in assign) after[rule.id] = chosen.id;
     return { id, rule, change: { ...change, assignee_id: chosen.id }, outcome: 'assigned' };
   });
   return { decisions, turns: after };
+}
+
+/** Returns the changes of a rule besides the assignee; none if it matched before. */
+function changeOf({ id, then: { add_tags, priority } }: AssignmentRule, { assignment_rule }: Waiting) {
+  if (id === assignment_rule) return {};
+  return { ...(add_tags && { add_tags }), ...(priority && { priority }) };
+}
+
+/** Returns why a rule finds no member; undefined if it said so before. */
+function waitOf(
+  { id }: AssignmentRule,
+  candidates: readonly Candidate[],
+  { assignment_rule, assignment_waits }: Waiting,
+): WaitCode | undefined {
+  if (assignment_waits && id === assignment_rule) return undefined;
+  return candidates.every(({ availability }) => availability === 'away') ? 'members-away' : 'members-full';
 }

@@ -34,7 +34,7 @@ export const EVENT_TYPES = [
 export const EventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 export type EventType = z.infer<typeof EventType>;
 
-/** What an event is about. `tenant` stands for many objects, as in `answers.expired`. */
+/** The types of objects that events refer to. `tenant` stands for many objects, as in `answers.expired`. */
 export const EVENT_OBJECTS = [
   'answer',
   'conversation',
@@ -57,7 +57,7 @@ const EventActor = z
   .meta({ id: 'EventActor', description: 'Who caused the event' });
 export type EventActor = z.infer<typeof EventActor>;
 
-/** What the object itself will not tell later. Contains neither a person's words nor the name of an identity. */
+/** Facts that cannot be read from the object later. Contains neither a person's words nor the name of an identity. */
 export interface EventData {
   from?: string | null;
   to?: string | null;
@@ -200,18 +200,18 @@ export const presentEvent = (tenantId: string, event: StoredEvent, named: NamedI
   data: event.data,
 });
 
-/** Who makes a change: the type of a message's author, and the author's id. */
+/** The author of a message or a change. */
 interface Actor {
   type: string;
   id: string | null;
 }
 
-/** Returns the author of a message or a change as the one who caused an event. The name of a user is left out. */
+/** Returns an author as the actor of an event. The name of a user is left out. */
 export function causedBy({ type, id }: Actor): EventActor {
   if (type === 'member') return { type, id };
   if (type === 'api') return { type: 'api_key', id };
   return { type: type === 'user' ? 'user' : 'system', id: null };
 }
 
-/** The cause of what no person or key has done, such as a timer. */
+/** The actor of changes that neither a person nor a key makes, such as those of a timer. */
 export const BY_SYSTEM: EventActor = { type: 'system', id: null };

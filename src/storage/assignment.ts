@@ -37,8 +37,8 @@ interface Rules {
 }
 
 /**
- * Looks at a batch of a tenant's conversations without an assignee, applies the rules, and returns the number of each
- * outcome. With `isFull` there may be more.
+ * Applies the rules to a batch of a tenant's conversations without an assignee, and returns the outcomes. With `isFull`
+ * there may be more conversations.
  *
  * The lock on the rules excludes other workers, and those on the members, in order of their ids, exclude members of the
  * team who assign at the same time: so loads stay as they are counted. Conversations that are locked wait for the next

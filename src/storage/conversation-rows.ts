@@ -23,7 +23,7 @@ export interface Author {
   name: string | null;
 }
 
-/** The author of changes that no one requests, such as by a rule. */
+/** The author of changes without a request, such as those of a rule. */
 interface SystemAuthor {
   type: 'system';
   id: null;

@@ -34,12 +34,10 @@ export function listDeliveries(
   return readPage(tenant, list, limit, position);
 }
 
-type Replayed = Pick<StoredWebhook, 'id' | 'status'>;
-
 /** Locks an enabled webhook, and makes a worker look at it. Throws 404, or 409 for a disabled one. */
 async function wake(tx: Transaction, tenantId: string, id: string, now: Date): Promise<void> {
-  const [webhook] = await tx.query<Replayed>(
-    'select id, status from webhooks where tenant_id = $1 and id = $2 for update',
+  const [webhook] = await tx.query<Pick<StoredWebhook, 'status'>>(
+    'select status from webhooks where tenant_id = $1 and id = $2 for update',
     [tenantId, id],
   );
   if (!webhook) throw notFound('webhook');

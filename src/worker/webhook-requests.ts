@@ -52,7 +52,7 @@ export function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): stri
   return secrets;
 }
 
-/** What the requests of a round have in common. */
+/** Shared by the requests of a round. */
 export interface Sender extends Pick<RequestDeps, 'outbound' | 'now'> {
   url: string;
   secrets: readonly string[];
