@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import fields from '../../components/fields/fields.module.css';
 import { Filter } from '../../components/fields/fields.tsx';
+import { MemberOptions } from '../../components/member-options.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useMembers } from '../../use-members.ts';
@@ -26,11 +27,7 @@ function AssigneeOptions() {
       <option value="">{t('All assignees')}</option>
       <option value={membership.member_id}>{t('Assigned to me')}</option>
       <option value="none">{t('Unassigned')}</option>
-      {others.map(({ id, name, email }) => (
-        <option key={id} value={id}>
-          {name || email}
-        </option>
-      ))}
+      <MemberOptions members={others} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { Filter } from '../../components/fields/fields.tsx';
 import { TagEditor } from '../../components/fields/tag-editor.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { IdentityLink } from '../../components/identity-link.tsx';
+import { MemberOptions } from '../../components/member-options.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
@@ -30,7 +31,7 @@ interface Control {
 }
 
 function Assignee({ conversation, change }: Control) {
-  const { members, names } = useMembers();
+  const { members } = useMembers();
   const { assignee_id: assignee = null } = conversation;
   return (
     <Filter
@@ -40,12 +41,7 @@ function Assignee({ conversation, change }: Control) {
       onChange={event => void change({ field: 'assignee_id', value: event.target.value || null, was: assignee })}
     >
       <option value="">{t('Unassigned')}</option>
-      {assignee && !names.has(assignee) && <option value={assignee}>{t('Former member')}</option>}
-      {members.map(({ id, name, email }) => (
-        <option key={id} value={id}>
-          {name || email}
-        </option>
-      ))}
+      <MemberOptions members={members} chosen={assignee} />
     </Filter>
   );
 }

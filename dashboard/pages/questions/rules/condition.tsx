@@ -1,12 +1,11 @@
 import type { UseFormReturn } from 'react-hook-form';
 import type { Schemas } from '../../../api/schema.ts';
-import { Button } from '../../../components/button.tsx';
+import { AttributeInput } from '../../../components/comparison/attribute-input.tsx';
 import { ComparisonFields } from '../../../components/comparison/comparison-fields.tsx';
-import { SelectInput, TextInput } from '../../../components/fields/fields.tsx';
-import { Icon } from '../../../components/icon.tsx';
+import { SelectInput } from '../../../components/fields/fields.tsx';
 import { t } from '../../../i18n.ts';
+import { ConditionFrame } from '../condition-frame.tsx';
 import type { QuestionValues } from '../form.ts';
-import styles from '../steps/steps.module.css';
 import { AnsweredFields } from './answered-fields.tsx';
 import { newCondition, type Subject } from './audience-values.ts';
 
@@ -30,10 +29,8 @@ const subjects = (): Record<Subject, string> => ({
   answered: t('Answer to another question'),
 });
 
-/** The name of an attribute, with those in use as suggestions. */
+/** The name of an attribute. One that is in use sets the type of the value. */
 function AttributeName({ form, name, attributes }: Pick<ConditionProps, 'form' | 'name' | 'attributes'>) {
-  const list = `${name}-attributes`;
-  /** Sets the type of an attribute in use. */
   const takeType = (chosen: string) => {
     const [type] = attributes.find(each => each.name === chosen)?.types ?? [];
     if (!type || type === form.getValues(`${name}.type`)) return;
@@ -43,23 +40,13 @@ function AttributeName({ form, name, attributes }: Pick<ConditionProps, 'form' |
     form.setValue(`${name}.text`, text);
   };
   return (
-    <>
-      <TextInput
-        form={form}
-        name={`${name}.attribute`}
-        label={t('Attribute')}
-        placeholder="plan"
-        maxLength={64}
-        list={list}
-        autoComplete="off"
-        rules={{ required: true, onChange: event => takeType(event.target.value) }}
-      />
-      <datalist id={list}>
-        {attributes.map(each => (
-          <option key={each.name} value={each.name} />
-        ))}
-      </datalist>
-    </>
+    <AttributeInput
+      form={form}
+      name={`${name}.attribute`}
+      label={t('Attribute')}
+      attributes={attributes}
+      rules={{ required: true, onChange: event => takeType(event.target.value) }}
+    />
   );
 }
 
@@ -71,8 +58,7 @@ export function Condition({ form, name, number, attributes, remove }: ConditionP
   const known = attributes.find(each => each.name === attribute);
   const change = (next: Subject) => form.setValue(name, newCondition(next), { shouldDirty: true });
   return (
-    <fieldset className={styles.condition}>
-      <legend className="hidden-text">{t('Condition {number}', { number })}</legend>
+    <ConditionFrame number={number} remove={remove}>
       <SelectInput
         form={form}
         name={`${name}.subject`}
@@ -100,11 +86,6 @@ export function Condition({ form, name, number, attributes, remove }: ConditionP
           samples={subject === 'attribute' ? known?.values : subject === 'platform' ? PLATFORMS : []}
         />
       )}
-      <div className={styles.removal}>
-        <Button icon small look="quiet" aria-label={t('Remove condition {number}', { number })} onPress={remove}>
-          <Icon name="close" size={15} />
-        </Button>
-      </div>
-    </fieldset>
+    </ConditionFrame>
   );
 }

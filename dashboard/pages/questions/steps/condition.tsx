@@ -1,8 +1,7 @@
 import type { UseFormReturn } from 'react-hook-form';
-import { Button } from '../../../components/button.tsx';
 import { SelectInput } from '../../../components/fields/fields.tsx';
-import { Icon } from '../../../components/icon.tsx';
 import { t } from '../../../i18n.ts';
+import { ConditionFrame } from '../condition-frame.tsx';
 import type { QuestionValues } from '../form.ts';
 import {
   type ComparedStep,
@@ -14,7 +13,6 @@ import {
   operatorsFor,
 } from './conditions.ts';
 import { Operand } from './operand.tsx';
-import styles from './steps.module.css';
 
 interface ConditionProps {
   form: UseFormReturn<QuestionValues>;
@@ -46,8 +44,7 @@ export function Condition({ form, name, number, steps, end, remove }: ConditionP
     form.clearErrors(name);
   };
   return (
-    <fieldset className={styles.condition}>
-      <legend className="hidden-text">{t('Condition {number}', { number })}</legend>
+    <ConditionFrame number={number} remove={remove}>
       <SelectInput
         form={form}
         name={`${name}.step`}
@@ -85,11 +82,6 @@ export function Condition({ form, name, number, steps, end, remove }: ConditionP
           isList={needsList(condition.op)}
         />
       )}
-      <div className={styles.removal}>
-        <Button icon small look="quiet" aria-label={t('Remove condition {number}', { number })} onPress={remove}>
-          <Icon name="close" size={15} />
-        </Button>
-      </div>
-    </fieldset>
+    </ConditionFrame>
   );
 }

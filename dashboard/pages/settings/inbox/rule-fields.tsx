@@ -1,10 +1,11 @@
-import { useId } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
 import { useApi } from '../../../api/hooks.ts';
+import { AttributeInput } from '../../../components/comparison/attribute-input.tsx';
 import { ComparisonFields } from '../../../components/comparison/comparison-fields.tsx';
 import fields from '../../../components/fields/fields.module.css';
 import { SelectInput, TextInput } from '../../../components/fields/fields.tsx';
 import { TagEditor } from '../../../components/fields/tag-editor.tsx';
+import { MemberOptions } from '../../../components/member-options.tsx';
 import { t } from '../../../i18n.ts';
 import { useMembers } from '../../../use-members.ts';
 import { PRIORITIES, priorityName, SOURCES, sourceName } from '../../../words.ts';
@@ -28,29 +29,20 @@ const PriorityOptions = ({ none }: { none: string }) => (
   </>
 );
 
-/** The attribute that is compared, with those in use as suggestions, and the comparison. */
+/** The attribute that is compared, and the comparison. */
 function AttributeCondition({ form, at }: RuleProps) {
-  const id = useId();
   const { data } = useApi('GET /v1/identity-attributes', {});
   const attributes = data?.data ?? [];
   const name = form.watch(`rules.${at}.attribute`);
   const known = attributes.find(each => each.name === name);
   return (
     <>
-      <TextInput
+      <AttributeInput
         form={form}
         name={`rules.${at}.attribute`}
         label={t('Attribute of the person')}
-        placeholder="plan"
-        maxLength={64}
-        list={id}
-        autoComplete="off"
+        attributes={attributes}
       />
-      <datalist id={id}>
-        {attributes.map(each => (
-          <option key={each.name} value={each.name} />
-        ))}
-      </datalist>
       {name && (
         <ComparisonFields
           form={form}
@@ -111,7 +103,7 @@ function Members({ form, at }: RuleProps) {
 }
 
 function OneMember({ form, at }: RuleProps) {
-  const { members, names } = useMembers();
+  const { members } = useMembers();
   const chosen = form.watch(`rules.${at}.member`);
   return (
     <SelectInput
@@ -122,12 +114,7 @@ function OneMember({ form, at }: RuleProps) {
       rules={{ required: true }}
     >
       <option value="">{t('Choose a member')}</option>
-      {chosen && !names.has(chosen) && <option value={chosen}>{t('Former member')}</option>}
-      {members.map(({ id, name, email }) => (
-        <option key={id} value={id}>
-          {name || email}
-        </option>
-      ))}
+      <MemberOptions members={members} chosen={chosen} />
     </SelectInput>
   );
 }

@@ -3,6 +3,7 @@ import { useAct, useApi } from '../../../api/hooks.ts';
 import { SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
 import { useKeptEdits } from '../../../components/kept-edits.ts';
+import { MemberOptions } from '../../../components/member-options.tsx';
 import { Ready } from '../../../components/page.tsx';
 import { Restored } from '../../../components/restored.tsx';
 import { toast } from '../../../components/toast.tsx';
@@ -59,11 +60,7 @@ function Assignee({ form }: { form: MacroForm }) {
     <SelectInput form={form} name="changes.assignee_id" label={t('Assignee')}>
       <option value="">{t('Unchanged')}</option>
       <option value={NOBODY}>{t('Unassigned')}</option>
-      {members.map(({ id, name, email }) => (
-        <option key={id} value={id}>
-          {name || email}
-        </option>
-      ))}
+      <MemberOptions members={members} />
     </SelectInput>
   );
 }

@@ -1,0 +1,20 @@
+import type { Member } from '../api/names.ts';
+import { t } from '../i18n.ts';
+
+interface MemberOptionsProps {
+  members: readonly Member[];
+  /** The value of the select. A member who has left the team gets an option too. */
+  chosen?: string | null;
+}
+
+/** A select's options for members. */
+export const MemberOptions = ({ members, chosen }: MemberOptionsProps) => (
+  <>
+    {chosen && !members.some(({ id }) => id === chosen) && <option value={chosen}>{t('Former member')}</option>}
+    {members.map(({ id, name, email }) => (
+      <option key={id} value={id}>
+        {name || email}
+      </option>
+    ))}
+  </>
+);
