@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 import { migrate, readSchemaState } from '../src/storage/migrate.ts';
@@ -6,6 +8,7 @@ import { MIGRATIONS, NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
 import { openOrm } from '../src/storage/orm.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from './support/database.ts';
 import { connect, createUncounted } from './support/migrations.ts';
+import { SRC } from './support/modules.ts';
 import { partition } from './support/partitions.ts';
 
 const log = createLog('silent', 'test');
@@ -33,6 +36,41 @@ test('the last migration records its schema version', async () => {
   });
   const applied = await database.query<{ name: string }>('select name from schema_migrations order by id');
   expect(applied.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+});
+
+/** The functions of the database that a migration replaces or creates. */
+const functionsOf = (name: string): string[] =>
+  [
+    ...readFileSync(join(SRC, `storage/migrations/${name}.ts`), 'utf8').matchAll(
+      /create (?:or replace )?function (\w+)/g,
+    ),
+  ].map(([, found]) => found as string);
+
+test('a function is replaced in the order of the dates of migrations, so that none brings an earlier version back', () => {
+  const names = MIGRATIONS.map(({ name }) => name);
+  const order = (name: string) => names.filter(each => functionsOf(each).includes(name));
+  const functions = new Set(names.flatMap(functionsOf));
+  expect(functions.size).toBeGreaterThan(40);
+  for (const name of functions) expect([name, order(name)]).toEqual([name, order(name).toSorted()]);
+});
+
+/** The functions whose changes are events of the feed. */
+const WITH_EVENTS = [
+  'expire_answers',
+  'expire_conversations',
+  'move_scheduled_questions',
+  'note_full_limit',
+  'resolve_pending_conversations',
+  'wake_conversations',
+];
+
+test('the last version of each function that makes changes without a request writes their events', async () => {
+  await using database = await createDatabase();
+  const rows = await database.query<{ name: string }>(
+    "select proname as name from pg_proc where prosrc ~ 'insert into events' and proname = any($1) order by 1",
+    [WITH_EVENTS],
+  );
+  expect(rows.map(({ name }) => name)).toEqual(WITH_EVENTS);
 });
 
 const VACUUM_SOONER = [
