@@ -73,6 +73,19 @@ describe('documents', () => {
     expect(commandsTable()).not.toContain('sandbox');
   });
 
+  test('list every decision with its title', () => {
+    const folder = join(ROOT, 'docs/decisions');
+    const index = readFileSync(join(folder, 'README.md'), 'utf8');
+    const links = [...index.matchAll(/\[(\d+\. [^\]]+)\]\((\d{4}-[^)]+)\)/g)].map(
+      ([, title, file]) => `${file} # ${title}`,
+    );
+    const titles = readdirSync(folder)
+      .filter(name => name !== 'README.md')
+      .map(name => `${name} ${readFileSync(join(folder, name), 'utf8').split('\n', 1)[0]}`);
+    expect(titles.length).toBeGreaterThan(40);
+    expect(links.sort()).toEqual(titles.sort());
+  });
+
   test('name commands that exist', () => {
     expect(texts.flatMap(({ path, text }) => unknownCommands(text).map(name => `${path}: ${name}`))).toEqual([]);
     expect(unknownCommands('run `parley tenant destroy --id x`')).toEqual(['tenant destroy']);
