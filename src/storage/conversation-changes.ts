@@ -216,10 +216,10 @@ export async function storeChanges(
   const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now, plan));
   await insertEvents(writing, events.flat());
   const by = causedBy(writing.author);
-  const told = changes.flatMap(({ before }, index) =>
+  const ofFeed = changes.flatMap(({ before }, index) =>
     feedEvents(tenantId, before.id, events[index]?.map(({ event }) => event) ?? [], by),
   );
-  await writeEvents(tx, told);
+  await writeEvents(tx, ofFeed);
   const rows = await tx.query<ConversationRow>(
     `update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3
      from jsonb_to_recordset($2::jsonb) as changed(id uuid, ${SET_COLUMNS})

@@ -199,7 +199,7 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
   const askedAt = isAnswer ? await findFirstMessageOfUser(writing, before) : undefined;
   const dueAt = side === 'team' ? null : await dueAfterMessage(writing, before);
   const changes = events.map(({ event }) => event);
-  const told = writeEvents(tx, [
+  const written = writeEvents(tx, [
     messageEvent(writing, 'message.created', message),
     ...feedEvents(tenantId, before.id, changes, causedBy(author)),
   ]);
@@ -216,7 +216,7 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
       dueAt,
     ],
   );
-  await Promise.all([told, updated]);
+  await Promise.all([written, updated]);
   return askedAt ? (now.getTime() - askedAt.getTime()) / 1000 : null;
 }
 

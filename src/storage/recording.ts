@@ -81,8 +81,8 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const over = await applyLimits(tx, limits, stored, places, removed);
     const changes = changesBySyncs(stored, { places, lost, over });
     changes.push(...(await changesByDeletion(tx, removed)));
-    const told = writeEvents(tx, answerEvents(stored, removed));
-    await Promise.all([countAnswers(tx, changes), told, addToTotals(tx, settled, replayed)]);
+    const written = writeEvents(tx, answerEvents(stored, removed));
+    await Promise.all([countAnswers(tx, changes), written, addToTotals(tx, settled, replayed)]);
     const repeated = settled.repeated.length + arrived.length - answers.length;
     return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
