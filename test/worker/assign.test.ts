@@ -323,7 +323,7 @@ describe('conversations that no rule matches', () => {
     await assign();
     expect(await loads(team)).toEqual([1, 1]);
     const before = await pagesRead();
-    await seed(team.tenant, 60_000);
+    await seed(team.tenant, 16_000);
     await api.database.query(
       `update conversations set rules_checked = (select version from assignment_rules where tenant_id = $1),
          assignment_waits = n % 2 = 0, assignment_rule = case when n % 2 = 0 then $2::uuid end
