@@ -19,6 +19,8 @@ export interface AudienceFacts {
   version: Version | undefined;
   /** The card records by question. */
   records: ReadonlyMap<string, CardRecord>;
+  /** Distinguishes these facts from all others, for shared conditions. */
+  number?: number;
 }
 
 type Test = (facts: AudienceFacts, now: number) => boolean;
@@ -187,10 +189,12 @@ function leafTest(leaf: AudienceNode, changes: Changes): Test {
   return ({ locale }) => isMet(locale);
 }
 
-function compileNode(node: AudienceNode, changes: Changes): Test {
+type CompileLeaf = typeof leafTest;
+
+function compileNode(node: AudienceNode, changes: Changes, compileLeaf: CompileLeaf): Test {
   const nodes = node.all ?? node.any ?? node.none;
-  if (!nodes) return leafTest(node, changes);
-  const tests = nodes.map(each => compileNode(each, changes));
+  if (!nodes) return compileLeaf(node, changes);
+  const tests = nodes.map(each => compileNode(each, changes, compileLeaf));
   if (node.all) return untilFirst(tests, false, false);
   return untilFirst(tests, true, node.any !== undefined);
 }
@@ -207,9 +211,54 @@ function untilFirst(tests: readonly Test[], wanted: boolean, found: boolean): Te
 }
 
 /** Returns an audience as a function. */
-export function compileAudience(audience: Audience): CompiledAudience {
+export function compileAudience(audience: Audience, compileLeaf: CompileLeaf = leafTest): CompiledAudience {
   const changes: Changes = [];
-  return { includes: compileNode(audience, changes), changes };
+  return { includes: compileNode(audience, changes, compileLeaf), changes };
+}
+
+/** Returns a test that is evaluated once for the same facts. */
+function evaluatedOnce(test: Test): Test {
+  let last: number | undefined;
+  let result = false;
+  return (facts, now) => {
+    if (facts.number === undefined || facts.number !== last) {
+      result = test(facts, now);
+      last = facts.number;
+    }
+    return result;
+  };
+}
+
+/** Compiles the audiences of one tenant. */
+export interface AudienceCompiler {
+  compile(audience: Audience): CompiledAudience;
+  /** The different conditions so far. */
+  conditions(): AudienceNode[];
+}
+
+/**
+ * Creates a compiler with which equal conditions share one function, evaluated once for each person: most conditions of a tenant
+ * occur in several questions.
+ */
+export function createAudienceCompiler(): AudienceCompiler {
+  const known = new Map<string, { leaf: AudienceNode; test: Test; changes: Changes }>();
+  const compileLeaf: CompileLeaf = (leaf, changes) => {
+    const form = JSON.stringify(leaf);
+    let shared = known.get(form);
+    if (!shared) {
+      const own: Changes = [];
+      const test = leafTest(leaf, own);
+      const isTimeless = own.length === 0;
+      shared = { leaf, test: isTimeless ? evaluatedOnce(test) : test, changes: own };
+      known.set(form, shared);
+    }
+    changes.push(...shared.changes);
+    return shared.test;
+  };
+  return {
+    compile: audience => compileAudience(audience, compileLeaf),
+    conditions: () => [...known.values()].map(({ leaf }) => leaf),
+  };
 }
 
 /**

@@ -1,10 +1,12 @@
 import { type CardRules, completeFrequency, type Frequency } from './card-rules.ts';
 import type { CardRecord } from './cards.ts';
 import {
+  type AudienceCompiler,
   type AudienceFacts,
   audienceChange,
   type CompiledAudience,
   compileAudience,
+  createAudienceCompiler,
   foldLocale,
 } from './compiled-audiences.ts';
 import { DAY_MS } from './durations.ts';
@@ -105,10 +107,13 @@ const isSampled = ({ seed, sampled }: Rule, { hash }: Person): boolean =>
 export const reachedLimit = ({ full_until }: { full_until: Date | null }): ReachedLimit | null =>
   full_until && { until: full_until.getTime() };
 
+type RuleRow = Omit<CardRules, 'response_limit'> & { id: string; status: QuestionStatus };
+
 /** Returns the rule of a stored question. */
 export const compileRule = (
-  row: Omit<CardRules, 'response_limit'> & { id: string; status: QuestionStatus },
+  row: RuleRow,
   limitReached: ReachedLimit | null = null,
+  compile: AudienceCompiler['compile'] = compileAudience,
 ): Rule => ({
   id: row.id,
   status: row.status,
@@ -120,8 +125,17 @@ export const compileRule = (
   sampled: Math.round((row.sampling_percent / 100) * SAMPLE_SIZE),
   seed: mix(hashText(row.id)),
   limitReached,
-  audience: row.audience && compileAudience(row.audience),
+  audience: row.audience && compile(row.audience),
 });
+
+/** Returns the rules of a tenant's stored questions, which share equal conditions. */
+export const compileRules = (
+  rows: readonly (RuleRow & { full_until: Date | null })[],
+  { compile } = createAudienceCompiler(),
+): Rule[] => rows.map(row => compileRule(row, reachedLimit(row), compile));
+
+/** Number of persons so far. */
+let persons = 0;
 
 /**
  * Returns a person as decisions need them. The identity is hashed once for all questions. A claimed identity has no
@@ -138,6 +152,7 @@ export function toPerson({ identity, verified, attributes, records, ...device }:
     version: app_version ? parseVersion(app_version) : undefined,
     locale: locale ? foldLocale(locale) : null,
     records: new Map(records.map(record => [record.question_id, record])),
+    number: ++persons,
   };
 }
 

@@ -154,12 +154,30 @@ test.each([
   });
 });
 
+/** Gives each question an audience of 20 conditions with this operator and value, as SQL. */
+const addAudiences = (ids: string[], condition: string) =>
+  database.query(
+    `update questions set audience = jsonb_build_object('all', (
+       select jsonb_agg(jsonb_build_object('attribute', 'fact_' || n, 'op', ${condition})) from generate_series(1, 20) as n))
+     where tenant_id = any($1::uuid[])`,
+    [ids],
+  );
+
 test.each([
-  ['of twenty questions', 20, 100],
-  ['of one question', 1, 400],
-])('catalogs use the estimated memory, %s', async (_, questions, tenants) => {
+  ['of twenty questions', 20, 100, undefined],
+  ['of one question', 1, 400, undefined],
+  ['of twenty questions with equal conditions', 20, 100, "'eq', 'value', 'pro'"],
+  ['of twenty questions with different conditions', 20, 30, "'eq', 'value', 'pro ' || id"],
+  [
+    'of twenty questions with long lists',
+    20,
+    5,
+    "'in', 'value', (select jsonb_agg(n || ' ' || o || id) from generate_series(1, 100) as o)",
+  ],
+])('catalogs use the estimated memory, %s', async (_, questions, tenants, condition) => {
   const ids = count(tenants, () => newUuid());
   await database.query(ADD_QUESTIONS, [ids, questions]);
+  if (condition) await addAudiences(ids, condition);
   await expectAccurate('catalogs', async caches => {
     const catalog = createCatalog(storage, notices, caches);
     for (const id of ids) await catalog.of(id);

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { type Audience, AudienceInput } from '../../src/domain/audiences.ts';
 import { completeFrequency, type Frequency } from '../../src/domain/card-rules.ts';
 import type { CardRecord } from '../../src/domain/cards.ts';
-import { compileAudience } from '../../src/domain/compiled-audiences.ts';
+import { compileAudience, createAudienceCompiler } from '../../src/domain/compiled-audiences.ts';
 import {
   compileRule,
+  compileRules,
   decide,
   explainCards,
   GATES,
@@ -38,14 +39,12 @@ const aPerson = (fields: Partial<PersonFacts> = {}) =>
   });
 
 type RuleFields = Omit<Partial<Parameters<typeof compileRule>[0]>, 'frequency'> & { frequency?: Partial<Frequency> };
-const aRule = ({ frequency = {}, ...fields }: RuleFields = {}, limitReached: Rule['limitReached'] = null) =>
-  compileRule(
-    {
-      ...{ id: QUESTION, status: 'live', allow_public: false, start_at: null, end_at: null, trigger: null },
-      ...{ sampling_percent: 100, audience: null, ...fields, frequency: completeFrequency(frequency) },
-    },
-    limitReached,
-  );
+const aRow = ({ frequency = {}, ...fields }: RuleFields = {}): Parameters<typeof compileRule>[0] => ({
+  ...{ id: QUESTION, status: 'live', allow_public: false, start_at: null, end_at: null, trigger: null },
+  ...{ sampling_percent: 100, audience: null, ...fields, frequency: completeFrequency(frequency) },
+});
+const aRule = (fields: RuleFields = {}, limitReached: Rule['limitReached'] = null) =>
+  compileRule(aRow(fields), limitReached);
 const TRIGGER = TriggerInput.parse({ event: 'paid' });
 
 describe('a condition of an audience', () => {
@@ -149,6 +148,22 @@ describe('the gates', () => {
   });
 });
 
+test('a condition of several questions is evaluated once for each person', () => {
+  const audience: Audience = { all: [{ attribute: 'plan', op: 'eq', value: 'pro' }] };
+  const rows = Array.from({ length: 20 }, () => ({ ...aRow({ id: newUuid(), audience }), full_until: null }));
+  const rules = compileRules(rows);
+  let evaluated = 0;
+  for (const [plan, cards] of [
+    ['pro', 1],
+    ['free', 0],
+    ['pro', 1],
+  ] as const) {
+    const attributes = Object.defineProperty({}, 'plan', { get: () => ++evaluated && plan });
+    expect(selectCards(rules, aPerson({ attributes }), TERMS, NOW).positions).toHaveLength(cards);
+  }
+  expect(evaluated).toBe(3);
+});
+
 describe('a list of cards', () => {
   interface Shape {
     ignore?: boolean;
@@ -249,8 +264,12 @@ const someWorld = fc
   })
   .map(({ rules, records, ...facts }) => {
     const ids = rules.map((_, index) => `${QUESTION.slice(0, -1)}${index}`);
+    const { compile } = createAudienceCompiler();
     return {
       rules: rules.map(({ fields, limit }, index) => aRule({ ...fields, id: ids[index] as string }, limit)),
+      sharing: rules.map(({ fields, limit }, index) =>
+        compileRule(aRow({ ...fields, id: ids[index] as string }), limit, compile),
+      ),
       person: aPerson({
         ...facts,
         records: ids.flatMap((question_id, index) =>
@@ -271,6 +290,18 @@ describe('for any rules and histories', () => {
           expect(judgeReach(rules, position, person, TERMS, NOW)).toBe(verdicts.find(({ passed }) => !passed)?.gate);
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  test('rules that share equal conditions decide like others, for one person after another and at any time', () => {
+    fc.assert(
+      fc.property(fc.array(someWorld, { minLength: 2, maxLength: 2 }), worlds => {
+        const [{ rules, sharing }] = worlds as [(typeof worlds)[number]];
+        for (const time of [NOW, NOW + 2 * DAY_MS, NOW])
+          for (const { person } of worlds)
+            expect(explainCards(sharing, person, TERMS, time)).toEqual(explainCards(rules, person, TERMS, time));
+      }),
+      { numRuns: 1000 },
     );
   });
 

@@ -1,16 +1,17 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
 import { completeAppearance, drawnAppearance, type Placement } from '../../domain/appearance.ts';
-import { leavesOf } from '../../domain/audiences.ts';
+import type { AudienceNode } from '../../domain/audiences.ts';
 import type { Frequency } from '../../domain/card-rules.ts';
 import { cardPlacement } from '../../domain/cards.ts';
-import { compileRule, type Rule, reachedLimit } from '../../domain/decisions.ts';
+import { createAudienceCompiler } from '../../domain/compiled-audiences.ts';
+import { compileRules, type Rule } from '../../domain/decisions.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
 import { type AnswerRules, answerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions.ts';
-import { optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
+import { conditionBytes, optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
 import { DEFAULT_COOLDOWN_DAYS, DEFAULT_LOCALE } from '../../domain/tenants.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import { listDeletedAnswers } from '../../storage/answers.ts';
@@ -164,7 +165,8 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   const drawn = drawnAppearance(completeAppearance(tenant?.appearance ?? {}));
   const deleted = new Set(deletedIds);
   const live = published.live.map(row => toLiveQuestion({ ...row, placement: cardPlacement(row, drawn.placement) }));
-  const rules = published.live.map(row => compileRule(row, reachedLimit(row)));
+  const audiences = createAudienceCompiler();
+  const rules = compileRules(published.live, audiences);
   const questions = new Map(published.terms.map(row => [row.id, termsOf(row)]));
   const earlier = gatherRules(published.earlier, questions);
   const ignoringCooldown = new Set(published.terms.filter(row => row.ignore_cooldown).map(({ id }) => id));
@@ -198,7 +200,7 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
       return terms?.version === version ? terms.rules : earlier.get(questionId)?.get(version);
     },
     isDeleted: answerId => deleted.has(answerId),
-    bytes: bytesOf(published, live, deleted.size),
+    bytes: bytesOf(published, live, audiences.conditions(), deleted.size),
   };
 }
 
@@ -276,8 +278,8 @@ function createSharedSteps(): (steps: StepRules[]) => StepRules[] {
 
 const CATALOG_BYTES = 1800;
 const LIVE_BYTES = 1100;
-/** A compiled condition of an audience. */
-const LEAF_BYTES = 400;
+/** An audience without its conditions, which it shares with others. */
+const AUDIENCE_BYTES = 400;
 const LANGUAGE_BYTES = 200;
 const TERMS_BYTES = 400;
 const EARLIER_BYTES = 180;
@@ -291,10 +293,16 @@ function cardBytes({ texts, recalled }: CardLanguages): number {
 }
 
 /** An upper bound: equal steps of several versions are stored once. */
-const bytesOf = ({ live: rows, terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
+const bytesOf = (
+  { live: rows, terms, earlier }: PublishedQuestions,
+  live: LiveQuestion[],
+  conditions: AudienceNode[],
+  deleted: number,
+): number =>
   CATALOG_BYTES +
   live.reduce((sum, { cards }) => sum + LIVE_BYTES + cardBytes(cards), 0) +
-  rows.reduce((sum, { audience }) => sum + (audience ? LEAF_BYTES * leavesOf(audience).length : 0), 0) +
+  rows.reduce((sum, { audience }) => sum + (audience ? AUDIENCE_BYTES : 0), 0) +
+  conditions.reduce((sum, condition) => sum + conditionBytes(condition), 0) +
   terms.reduce((sum, row) => sum + TERMS_BYTES + optionBytes(row.config) + stepBytes(row.follow_ups), 0) +
   earlier.reduce((sum, row) => sum + EARLIER_BYTES + stepBytes(row.follow_ups), 0) +
   deleted * DELETED_BYTES;

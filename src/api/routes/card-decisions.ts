@@ -3,13 +3,11 @@ import { z } from 'zod';
 import { CardDecisions, MAX_JUDGED, presentVerdict, Reach, ReachRequest } from '../../domain/card-decisions.ts';
 import { defined } from '../../domain/card-rules.ts';
 import {
-  compileRule,
+  compileRules,
   explainCards,
   type Gate,
   judgeReach,
   type PersonFacts,
-  type Rule,
-  reachedLimit,
   toPerson,
 } from '../../domain/decisions.ts';
 import { documentedAs } from '../../domain/documented.ts';
@@ -64,7 +62,7 @@ export const readCardDecisions = operation({
     ]);
     const { attributes } = profile;
     const person = toPerson({ identity, verified, attributes, records, ...deviceOf(device, profile) });
-    const rules = rows.map(row => compileRule(row, reachedLimit(row)));
+    const rules = compileRules(rows);
     const data = explainCards(rules, person, terms, now().getTime()).map(({ shown, verdicts }, index) => ({
       question_id: toTypeId('question', rules[index]?.id as string),
       name: rows[index]?.name,
@@ -101,13 +99,11 @@ export const estimateReach = operation({
     ]);
     const position = rows.findIndex(({ id }) => id === params.id);
     if (position < 0) throw notFound('question');
-    const rules = rows.map((row, index) =>
-      index === position
-        ? compileRule({ ...row, ...defined(body), status: 'live' }, reachedLimit(row))
-        : compileRule(row, reachedLimit(row)),
+    const rules = compileRules(
+      rows.map((row, index) => (index === position ? { ...row, ...defined(body), status: 'live' } : row)),
     );
     return countReached(tenant, (facts: PersonFacts) =>
-      judgeReach(rules as Rule[], position, toPerson(facts), terms, now().getTime()),
+      judgeReach(rules, position, toPerson(facts), terms, now().getTime()),
     );
   },
 });
