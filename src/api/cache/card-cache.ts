@@ -47,12 +47,10 @@ export type WantedList = Pick<CachedList, 'liveDigest' | 'context'>;
 /** Maximum number of lists of one user. More contexts at once only cost further decisions. */
 const MAX_CONTEXTS = 4;
 
-/** The building of one card list. */
-export interface Build {
-  /** Caches the list, unless its user's records changed since the build began. */
-  keep(list: CachedList): void;
-  /** Ends the build, with or without a list. */
-  end(): void;
+/** A list that is being built. */
+interface Build extends WantedList {
+  user: string;
+  list: Promise<CachedList>;
 }
 
 /** The card lists that this process remembers, by the digest of their user. Times are in milliseconds since 1970. */
@@ -61,8 +59,17 @@ export interface CardCache {
   find(digest: string, user: string, wanted: WantedList, now: number): CachedList | undefined;
   /** Replaces a list that was just found by the same list in another view. */
   renew(digest: string, list: CachedList): void;
-  /** To be called before the records of the user are read. */
-  begin(digest: string, now: number): Build;
+  /**
+   * Returns the list that `make` builds, or that of the same build in progress: many requests of one user at once cost one.
+   * The list is cached, unless the user's records changed since the build began.
+   */
+  build(
+    digest: string,
+    user: string,
+    wanted: WantedList,
+    now: number,
+    make: () => Promise<CachedList>,
+  ): Promise<CachedList>;
   /** Removes the lists of users whose records changed, and keeps lists that are being built from being cached. */
   remove(digests: Iterable<string>): void;
   /** Removes everything: changes may have been missed. */
@@ -114,8 +121,13 @@ export function createCardCache(caches: Caches): CardCache {
     sizeOf,
     isExpired: first => [...listsFrom(first)].every(({ validUntil }) => validUntil <= latest),
   });
-  /** Builds in progress. A change removes them, because they may have read the records before it. */
-  const builds = new Map<string, symbol>();
+  /** Builds in progress by digest. A change removes them, because they may have read the records before it. */
+  const builds = new Map<string, Build[]>();
+  const drop = (digest: string, ended: Build): void => {
+    const others = builds.get(digest)?.filter(build => build !== ended) ?? [];
+    if (others.length > 0) builds.set(digest, others);
+    else builds.delete(digest);
+  };
 
   return {
     find(digest, user, { liveDigest, context }, now) {
@@ -126,19 +138,25 @@ export function createCardCache(caches: Caches): CardCache {
       return isHit ? (list as CachedList) : undefined;
     },
     renew: (digest, list) => void lists.set(digest, withOthers(list, lists.peek(digest), latest)),
-    begin(digest, now) {
+    build(digest, user, { liveDigest, context }, now, make) {
       latest = now;
-      const build = Symbol(digest);
-      builds.set(digest, build);
-      const isCurrent = () => builds.get(digest) === build;
-      return {
-        keep(list) {
-          if (isCurrent()) lists.set(digest, withOthers(list, lists.peek(digest), now));
-        },
-        end() {
-          if (isCurrent()) builds.delete(digest);
-        },
+      const known = builds.get(digest) ?? [];
+      const same = known.find(
+        build => build.user === user && build.liveDigest === liveDigest && build.context === context,
+      );
+      if (same) return same.list;
+      const run = async (): Promise<CachedList> => {
+        try {
+          const list = await make();
+          if (builds.get(digest)?.includes(build)) lists.set(digest, withOthers(list, lists.peek(digest), now));
+          return list;
+        } finally {
+          drop(digest, build);
+        }
       };
+      const build: Build = { user, liveDigest, context, list: run() };
+      builds.set(digest, [...known, build]);
+      return build.list;
     },
     remove(digests) {
       for (const digest of digests) {

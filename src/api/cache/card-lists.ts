@@ -92,21 +92,13 @@ export function createCardLists(
       const build = () => buildCardList(deps, caller, { tenant, context, preferred, request }, now);
       if (!notices.isListening()) return present(tenant, await build(), limit);
       const digest = digestOf(caller);
-      const known = cache.find(digest, caller.user, { liveDigest: tenant.liveDigest, context }, now.getTime());
-      if (known?.preferred === preferred) return present(tenant, known, limit);
-      if (known) {
-        const list = { ...known, ...viewOf(tenant, known, preferred) };
-        cache.renew(digest, list);
-        return present(tenant, list, limit);
-      }
-      const building = cache.begin(digest, now.getTime());
-      try {
-        const list = await build();
-        building.keep(list);
-        return present(tenant, list, limit);
-      } finally {
-        building.end();
-      }
+      const wanted = { liveDigest: tenant.liveDigest, context };
+      const known = cache.find(digest, caller.user, wanted, now.getTime());
+      const list = known ?? (await cache.build(digest, caller.user, wanted, now.getTime(), build));
+      if (list.preferred === preferred) return present(tenant, list, limit);
+      const viewed = { ...list, ...viewOf(tenant, list, preferred) };
+      if (known) cache.renew(digest, viewed); // otherwise the records may have changed since
+      return present(tenant, viewed, limit);
     },
   };
 }
