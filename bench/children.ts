@@ -70,7 +70,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(process.execPath, [...profileFlags(options.profile), ...options.command], {
     cwd: ROOT,
     env: {
-      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      NODE_OPTIONS: '--max-semi-space-size=16', // as in npm's scripts and the image
       PATH: process.env.PATH,
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
