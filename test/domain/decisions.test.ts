@@ -351,6 +351,12 @@ describe('a sample', () => {
     expect(Math.abs(share(twenty) - 20)).toBeLessThan(0.5);
   });
 
+  test('has the same people in every version', () => {
+    const sample = sampleOf(QUESTION, 10).slice(0, 100);
+    const numbers = sample.flatMap((isIn, number) => (isIn ? [number] : []));
+    expect(numbers).toEqual([3, 5, 12, 14, 15, 19, 31, 43, 68, 74, 75, 90, 91, 93]);
+  });
+
   test('of one question is independent of that of another', () => {
     const [one, other] = [sampleOf(QUESTION, 50), sampleOf(OTHER, 50)];
     expect(Math.abs(share(one.map((isIn, index) => isIn && other[index] === true)) - 25)).toBeLessThan(0.5);
