@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { ROOT } from '../support/modules.ts';
 import type { Fault } from './operators.ts';
 import type { Workspace } from './workspace.ts';
@@ -96,6 +96,7 @@ export async function recordCalls(
   const isRecorded = (file: string) =>
     calls[file]?.fails === false && calls[file].digest === digestOf([readFileSync(join(ROOT, file), 'utf8')]);
   const left = files.filter(file => !isRecorded(file));
+  mkdirSync(dirname(CACHE), { recursive: true }); // no results are committed
   await Promise.all(
     workspaces.map(async workspace => {
       for (let batch = left.splice(0, BATCH); batch.length > 0; batch = left.splice(0, BATCH)) {
