@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
 import Router, { type RouterMiddleware } from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
+import { Application } from './http/application.ts';
 import { allowAnyOrigin, answerPreflight, isPreflight } from './http/cors.ts';
 import { createCursors } from './http/cursors.ts';
 import { sendHeadersAtOnce } from './http/header-list.ts';
@@ -23,7 +24,7 @@ import { addManual } from './site/manual.ts';
  * authentication and reply belong to one operation (`pipeline/run-operation.ts`).
  */
 export function createApp(deps: ApiDeps): RequestListener {
-  const app = new Koa();
+  const app = new Application();
   app.use(sendHeadersAtOnce(app, securityHeadersOf(deps.config.BASE_URL)));
   app.use(nameRequest);
   if (deps.spans) app.use(trace(deps.spans));
