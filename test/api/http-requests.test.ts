@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { createApi } from '../support/api.ts';
 import { createCaller, outcome } from '../support/http.ts';
+import { publishQuestion } from '../support/make.ts';
 
 const api = await createApi({ settings: { TRUSTED_PROXY_HOPS: '1' } });
 afterAll(() => api[Symbol.asyncDispose]());
@@ -122,6 +123,21 @@ describe('query parameters', () => {
     'identity=',
   ])('the filter %s, which cannot match, is 422', async query => {
     expect(outcome(await get(`/v1/answers?${query}`))).toEqual([422, 'validation-failed']);
+  });
+
+  test('are answered by their own content however often they recur, and however many there are', async () => {
+    for (let number = 0; number < 2; number++)
+      await publishQuestion(api, tenant, { frequency: { repeat: 'always', ignore_cooldown: true } });
+    const cards = async (query: string) => {
+      const { status, body } = await get(`/v1/cards?${query}`, { as: token });
+      return status === 200 ? body.data.length : status;
+    };
+    for (let round = 0; round < 3; round++) {
+      expect(await cards('limit=1&platform=ios')).toBe(1);
+      expect(await cards('limit=2&platform=ios')).toBe(2);
+      expect(await cards('limit=0&platform=ios')).toBe(422);
+      for (let number = 0; number < 60; number++) await cards(`limit=1&app_version=${round}.${number}`);
+    }
   });
 
   test('are rejected by endpoints without parameters', async () => {

@@ -125,15 +125,27 @@ function createParamsParser({ params }: Operation): (sent: unknown) => unknown {
   };
 }
 
-/** Creates the parser of query parameters. The result of an empty query is computed once. */
-function createQueryParser({ query }: Operation): (querystring: string) => unknown {
+/** Valid queries that are remembered per operation. The users of an app send few different ones. */
+const REMEMBERED_QUERIES = 100;
+const REMEMBERED_QUERY_LENGTH = 200;
+
+/** Creates the parser of query parameters. Results are shared by requests with the same query, so they are frozen. */
+function createQueryParser({ query, heavy }: Operation): (querystring: string) => unknown {
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
-  const empty = query?.safeParse({});
   const schema = query && compiled(query);
-  return querystring => {
-    if (querystring === '' && (!empty || empty.success)) return empty?.data;
+  const parse = (querystring: string): unknown => {
     const sent = readParameters(querystring, known);
     return schema && parseOr422(schema(), sent, 'The query does not match the schema.', parameterErrors);
+  };
+  if (heavy) return parse; // lists have cursors, so their queries rarely recur
+  const remembered = new Map<string, unknown>();
+  return querystring => {
+    const found = remembered.get(querystring);
+    if (found !== undefined || (querystring === '' && !query)) return found;
+    const parsed = Object.freeze(parse(querystring));
+    if (remembered.size >= REMEMBERED_QUERIES) remembered.clear();
+    if (querystring.length <= REMEMBERED_QUERY_LENGTH) remembered.set(querystring, parsed);
+    return parsed;
   };
 }
 
