@@ -46,6 +46,7 @@ return 1`,
     numberOfKeys: 2,
     lua: `
 local prefixes = cjson.decode(ARGV[1])
+local names, counts, members = {}, {}, {}
 local removed = 0
 for place = 2, #ARGV do
   local id = ARGV[place]
@@ -56,11 +57,20 @@ for place = 2, #ARGV do
     local entry = cjson.decode(text)
     redis.call('HDEL', KEYS[1], id)
     for _, each in ipairs(entry.tenants) do
-      if redis.call('HINCRBY', KEYS[2], each[1], -each[2]) <= 0 then redis.call('HDEL', KEYS[2], each[1]) end
-      redis.call('ZREM', '${AGES}' .. each[1], ${MEMBER})
+      local name = each[1]
+      if not members[name] then
+        names[#names + 1] = name
+        counts[name], members[name] = 0, {}
+      end
+      counts[name] = counts[name] + each[2]
+      table.insert(members[name], ${MEMBER})
     end
     removed = removed + 1
   end
+end
+for _, name in ipairs(names) do
+  if redis.call('HINCRBY', KEYS[2], name, -counts[name]) <= 0 then redis.call('HDEL', KEYS[2], name) end
+  redis.call('ZREM', '${AGES}' .. name, unpack(members[name]))
 end
 return removed`,
   },
