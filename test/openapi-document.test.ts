@@ -36,7 +36,7 @@ const DocumentedOperation = z.strictObject({
   description: z.string().min(20),
   security: z.array(z.record(z.string(), z.array(z.string()))),
   parameters: z.array(z.union([Parameter, Ref])),
-  requestBody: z.strictObject({ required: z.literal(true), content: Content }).optional(),
+  requestBody: z.strictObject({ required: z.boolean(), content: Content }).optional(),
   responses: z.record(z.string().regex(/^[2-5]\d\d$/), z.union([Reply, Ref])),
 });
 const name = z.string().regex(/^[A-Za-z0-9._-]+$/);

@@ -28,6 +28,7 @@ export interface Schemas {
   MacroInput: { name: string; shortcut?: string | null; body?: string | null; kind?: "reply" | "note"; changes?: Schemas["MacroChangeInput"] };
   MacroChangeInput: { status?: "open" | "pending" | "snoozed" | "resolved"; snooze_for_s?: number; assignee_id?: string | null; priority?: "none" | "low" | "medium" | "high" | "urgent"; add_tags?: string[]; remove_tags?: string[]; custom?: Schemas["CustomChange"] };
   MacroPatch: { name?: string; shortcut?: string | null; body?: string | null; kind?: "reply" | "note"; changes?: Schemas["MacroChangeInput"] };
+  MacroApplication: { after?: Schemas["MessagePosition"]; force?: boolean };
   AssignmentRulesInput: { data: Schemas["AssignmentRuleInput"][] };
   AssignmentRuleInput: { id?: string; name: string; when?: Schemas["AssignmentConditionsInput"]; then: Schemas["AssignmentEffectInput"] };
   AssignmentConditionsInput: { source?: "user" | "api" | "member"; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; attribute?: Schemas["AttributeConditionInput"] };
@@ -336,7 +337,7 @@ export interface Operations {
   'GET /v1/macros/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["Macro"] };
   'PATCH /v1/macros/{id}': { params: { id: string }; query: {  }; body: Schemas["MacroPatch"]; response: Schemas["Macro"] };
   'DELETE /v1/macros/{id}': { params: { id: string }; query: {  }; body: undefined; response: undefined };
-  'POST /v1/conversations/{id}/macros/{macro_id}': { params: { id: string; macro_id: string }; query: {  }; body: undefined; response: Schemas["AppliedMacro"] };
+  'POST /v1/conversations/{id}/macros/{macro_id}': { params: { id: string; macro_id: string }; query: {  }; body: Schemas["MacroApplication"]; response: Schemas["AppliedMacro"] };
   'GET /v1/assignment-rules': { params: {  }; query: {  }; body: undefined; response: Schemas["AssignmentRules"] };
   'PUT /v1/assignment-rules': { params: {  }; query: {  }; body: Schemas["AssignmentRulesInput"]; response: Schemas["AssignmentRules"] };
   'GET /v1/question-templates': { params: {  }; query: { locale?: string }; body: undefined; response: Schemas["QuestionTemplates"] };

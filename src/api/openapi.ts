@@ -80,7 +80,7 @@ function rightsOf({ right, credentials }: Operation): string {
 }
 
 function describe(operation: Operation, known: Record<string, ZodOpenApiExampleObject>): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, credentials, basicAuth, params, query, body } = operation;
+  const { id, tag, summary, description, credentials, basicAuth, params, query, body, isBodyOptional } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -92,7 +92,7 @@ function describe(operation: Operation, known: Record<string, ZodOpenApiExampleO
       ...(query ? { query: query as z.ZodObject } : {}),
     },
     parameters: parameterRefs(requestHeadersOf(operation)),
-    ...(body ? { requestBody: { required: true, content: contentOf(body, known) } } : {}),
+    ...(body ? { requestBody: { required: !isBodyOptional, content: contentOf(body, known) } } : {}),
     responses: { ...problemResponsesOf(operation), ...successResponses(operation, known) },
   };
 }

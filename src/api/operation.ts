@@ -116,6 +116,8 @@ export interface OperationDefinition<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Whether a request may have no body, which is then validated as an empty object. */
+  isBodyOptional?: boolean;
   /** The status on success. */
   status: 200 | 201 | 202 | 204 | 302;
   /** The schema of the body on success. */

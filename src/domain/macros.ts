@@ -4,7 +4,7 @@ import { Conversation, ConversationPriority, ConversationStatus } from './conver
 import { CustomChange, CustomChangeOut } from './custom-fields.ts';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import { typeId, typeIdOut } from './ids.ts';
-import { Body, Message } from './messages.ts';
+import { Body, Message, MessagePosition } from './messages.ts';
 import { findRecallFault } from './recall.ts';
 import { Tags, TimestampOut, text } from './text.ts';
 
@@ -88,6 +88,16 @@ export const Macro = z
     updated_at: TimestampOut,
   })
   .meta({ id: 'Macro' });
+
+/** What the member who applies a macro has seen. */
+export const MacroApplication = z
+  .strictObject({
+    after: MessagePosition,
+    force: z.boolean().meta({ description: 'Apply although somebody has written after `after`' }),
+  })
+  .partial()
+  .meta({ id: 'MacroApplication' });
+export type MacroApplication = z.output<typeof MacroApplication>;
 
 export const AppliedMacro = z
   .object({ conversation: Conversation, message: Message.nullable().meta({ description: 'Null without a body' }) })

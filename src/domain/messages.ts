@@ -17,7 +17,7 @@ export const ClientMessageId = text(128, 1).meta({
 });
 
 /** The newest messages that the author has seen. */
-const MessagePosition = z
+export const MessagePosition = z
   .strictObject({
     seq: int32().meta({ description: '`seq` of the newest reply; 0 for none' }),
     note_seq: int32().meta({ description: '`seq` of the newest note or event; 0 for none' }),

@@ -248,7 +248,7 @@ export const PROBLEMS = {
     kind: 'conflict',
     title: 'Messages were written meanwhile',
     meaning:
-      'A reply or a note was written after the messages in `after`, so the message of this request was not stored. `missed` contains them. Show them, and repeat the request with the newest numbers in `after`, or with `force`.',
+      'A reply or a note was written after the messages in `after`, so the text of this request was not stored. `missed` contains them. Show them, and repeat the request with the newest numbers in `after`, or with `force`.',
   },
   'rotation-running': {
     kind: 'conflict',

@@ -9,11 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, get, post, patch, start, read, messages, readPages, makeMember } = conversationsOf(() => api);
+const { makeParties, get, post, patch, start, write, read, messages, readPages, makeMember } = conversationsOf(
+  () => api,
+);
 
 const make = (as: string, fields: Body) => post(as, '/v1/macros', { name: 'Export', ...fields });
-const apply = (as: string, id: string, macro: string) =>
-  api.request('POST', `/v1/conversations/${id}/macros/${macro}`, { as });
+const apply = (as: string, id: string, macro: string, body?: Body) =>
+  api.request('POST', `/v1/conversations/${id}/macros/${macro}`, { as, ...(body ? { body } : {}) });
 
 describe('a macro', () => {
   test('is created, changed under its ETag, listed and deleted', async () => {
@@ -148,6 +150,42 @@ describe('applying a macro', () => {
     expect(body.message).toBeNull();
     expect(Date.parse(body.conversation.snoozed_until)).toBeGreaterThanOrEqual(before + 7_200_000);
     expect(body.conversation).toMatchObject({ status: 'snoozed', message_count: 1 });
+  });
+
+  test('with a text does nothing if somebody has written after what its member has seen, unless it is forced', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const macro = (await make(team, { body: 'Try again, please.', changes: { status: 'resolved' } })).body.id;
+    const added = await write(user, id, { body: 'One more thing' });
+    const before = await messages(team, id);
+    const after = { seq: 1, note_seq: 0 };
+    const refused = await apply(team, id, macro, { after });
+    expect([...problem(refused), idsOf(refused.body.missed)]).toEqual([409, 'conversation-moved', [added.body.id]]);
+    expect([await messages(team, id), (await read(team, id)).status]).toEqual([before, 'open']);
+    expect((await apply(team, id, macro, { after, force: true })).body.message.seq).toBe(3);
+    const present = { seq: 3, note_seq: before.length };
+    expect((await apply(team, id, macro, { after: present })).body.message.seq).toBe(4);
+  });
+
+  test('without a text makes its changes whoever has written meanwhile', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const macro = (await make(team, { changes: { priority: 'high' } })).body.id;
+    await write(user, id);
+    const applied = await apply(team, id, macro, { after: { seq: 1, note_seq: 0 } });
+    expect([applied.status, applied.body.conversation.priority]).toEqual([200, 'high']);
+  });
+
+  test.each<[string, Body, string]>([
+    ['a position without notes', { after: { seq: 1 } }, '/after/note_seq'],
+    ['an unknown field', { seen: 1 }, '/seen'],
+  ])('with %s is rejected', async (_, body, pointer) => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const macro = (await make(team, { body: 'x' })).body.id;
+    const refused = await apply(team, id, macro, body);
+    expect([...problem(refused), refused.body.errors[0].pointer]).toEqual([422, 'validation-failed', pointer]);
+    expect(await messages(team, id)).toHaveLength(1);
   });
 
   test('does nothing of it when a part does not fit', async () => {

@@ -28,6 +28,7 @@ const BODIES: Record<string, unknown> = {
   patchConversation: { status: 'resolved' },
   createMessage: { body: 'Taken over' },
   mergeConversation: { into: 'conversation_01h455vb4pex5vsknk084sn02q' },
+  applyMacro: {},
   patchMacro: { name: 'Taken over' },
   patchView: { name: 'Taken over' },
   patchMessage: { body: 'Taken over' },

@@ -202,6 +202,40 @@ describe.runIf(hasBrowser())('a working day in the inbox', { timeout: 240_000 },
     expect(await composer().inputValue()).toBe('Kept. ');
   });
 
+  test('a saved reply is not sent when somebody has written meanwhile, until its member has decided', async () => {
+    const id = await start('day|moved');
+    const other = await ada.context.newPage();
+    await dashboard.open(pathTo('home'), other);
+    const written = (body: string) => asPerson(other, 'POST', `/v1/conversations/${id}/messages`, { body });
+    const present = () => asPerson(other, 'GET', `/v1/conversations/${id}`);
+    await open(id);
+    await messages().getByText('Hello', { exact: true }).waitFor();
+    await page.route(`**/v1/conversations/${id}*`, async route =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    ); // this page does not hear of the next messages
+    await written('I have answered this.');
+    await composer().focus();
+    await page.keyboard.type('/done');
+    await page.getByRole('listbox', { name: 'Saved replies' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Send and apply' }).press('Enter');
+    const missed = thread().getByRole('alert').filter({ hasText: 'Not sent yet' });
+    await missed.getByText('I have answered this.', { exact: true }).waitFor();
+    const now = await present();
+    expect([now.status, now.tags, now.message_count]).toEqual(['pending', [], 2]);
+    await expectNoViolations(ada);
+    await missed.getByRole('button', { name: 'Back to the saved reply' }).and(page.locator(':focus')).press('Enter');
+    await written('And this.');
+    await page.getByRole('button', { name: 'Send and apply' }).click();
+    await missed.getByText('And this.', { exact: true }).waitFor();
+    expect(await missed.getByText('I have answered this.', { exact: true }).count()).toBe(0);
+    await page.unroute(`**/v1/conversations/${id}*`);
+    await missed.getByRole('button', { name: 'Send anyway' }).click();
+    await waitFor(async () => (await present()).status === 'resolved');
+    expect(await present()).toMatchObject({ message_count: 4, tags: ['done'] });
+    await other.close();
+  });
+
   test('a conversation is merged into another one of its user, and leads to it', async () => {
     const [into, id] = [await start('day|5', 'First question'), await start('day|5', 'Second question')];
     await open(id);

@@ -29,7 +29,10 @@ export function inOrder(operation: OperationName, { params = {}, query, body, if
     ...(method === 'GET' || query?.verified === undefined ? {} : { verified: query.verified }),
   };
   const names = (path.match(/\{\w+\}/g) ?? []).map(name => params[name.slice(1, -1)]);
-  return [...names, ...(kind ? [query] : method === 'GET' ? [] : body === undefined ? [options] : [body, options])];
+  const isBodyOptional = operation === 'applyMacro';
+  if (kind) return [...names, query];
+  if (method === 'GET') return names;
+  return body === undefined && !isBodyOptional ? [...names, options] : [...names, body, options];
 }
 
 /** The method of a client for an operation. */

@@ -237,6 +237,7 @@ namespace Parley;
  *     created_at: string,
  *     updated_at: string
  * }
+ * @phpstan-type MacroApplication array{after?: array{seq: int, note_seq: int}, force?: bool}
  * @phpstan-type AppliedMacro array{conversation: Conversation, message: Message|null}
  * @phpstan-type MessagePatch array{body: string, format?: 'text'|'markdown'}
  *

@@ -97,7 +97,15 @@ export function Composer({ conversation, people, seen, setAside, ref }: Composer
   return (
     <Frame mode={mode}>
       {missed && <MissedNote {...replying} missed={missed} people={people} />}
-      {chosen && <MacroNote {...chosen} conversationId={id} insert={insertChosen} cancel={close} applied={applied} />}
+      {chosen && (
+        <MacroNote
+          {...chosen}
+          {...{ people, seen, applied }}
+          conversationId={id}
+          insert={insertChosen}
+          cancel={close}
+        />
+      )}
       {offers.isOpen && !chosen && <OfferList label={t('Saved replies')} {...offers.list} />}
       {mentions.isOpen && <OfferList label={t('Members')} {...mentions.list} />}
       <div className={styles.writing}>

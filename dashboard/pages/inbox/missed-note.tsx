@@ -10,15 +10,17 @@ import type { Message } from './message-pages.ts';
 
 interface MissedNoteProps {
   /** Contains the button that sends. */
-  decision: RefObject<HTMLDivElement | null>;
+  decision?: RefObject<HTMLDivElement | null>;
   missed: Message[];
   people: People;
   sendAnyway(): void;
+  /** Label of the button that does not send. */
+  keepLabel?: string;
   keepEditing(): void;
 }
 
 /** The messages of others that arrived while one was written. It was not sent; the author decides. */
-export const MissedNote = ({ decision, missed, people, sendAnyway, keepEditing }: MissedNoteProps) => (
+export const MissedNote = ({ decision, missed, people, sendAnyway, keepLabel, keepEditing }: MissedNoteProps) => (
   <div role="alert">
     <Note tone="warn">
       <strong>
@@ -44,8 +46,8 @@ export const MissedNote = ({ decision, missed, people, sendAnyway, keepEditing }
         <Button small look="primary" onPress={sendAnyway}>
           {t('Send anyway')}
         </Button>
-        <Button small onPress={keepEditing}>
-          {t('Keep editing')}
+        <Button small autoFocus={keepLabel !== undefined} onPress={keepEditing}>
+          {keepLabel ?? t('Keep editing')}
         </Button>
       </div>
     </Note>

@@ -1,20 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useRef } from 'react';
-import { keyOf } from '../../api/cache.ts';
 import { newId } from '../../new-id.ts';
-import { useTenantId } from '../../tenant.ts';
 import { type Position, positionOf } from './message-pages.ts';
+import { useRefetch } from './use-refetch.ts';
 import { useReplyDraft } from './use-reply-draft.ts';
 import type { Seen } from './use-seen.ts';
 import { useSending } from './use-sending.ts';
-
-/** Fetches the conversation again, and with it new messages. */
-function useRefetch(conversationId: string): () => void {
-  const queries = useQueryClient();
-  const tenantId = useTenantId();
-  const queryKey = keyOf('GET /v1/conversations/{id}', { params: { id: conversationId } }, tenantId);
-  return () => void queries.invalidateQueries({ queryKey });
-}
 
 /** The unsent message of a conversation, and how it is sent. The text field has the focus afterwards. */
 export function useReplying(conversationId: string, seen: Seen, field: RefObject<HTMLTextAreaElement | null>) {

@@ -27,6 +27,7 @@ function changeExamples(idOf: IdOf, at: string, conversation: object): Record<st
     MacroInput: macro,
     MacroPatch: { shortcut: 'export' },
     Macro: { id: idOf('macro'), ...macro, created_at: at, updated_at: at },
+    MacroApplication: { after: { seq: 2, note_seq: 1 } },
     AppliedMacro: { conversation, message: null },
     ViewInput: view,
     ViewPatch: { shared: true },

@@ -176,10 +176,11 @@ function readParameters(querystring: string, known: Set<string>): Record<string,
 }
 
 /** Bodies that only the team sends are not compiled: they are rare, and that of a question would block the process for 2 s. */
-function createBodyParser({ body, credentials }: Operation): (read: ReadBody | undefined) => unknown {
+function createBodyParser({ body, isBodyOptional, credentials }: Operation): (read: ReadBody | undefined) => unknown {
   if (!body) return refuseBody;
   const schema = credentials.includes('access-token') ? compiled(body) : () => body;
-  return read => parseOr422(schema(), read?.json, 'The body does not match the schema.', bodyErrors);
+  const absent = isBodyOptional ? {} : undefined;
+  return read => parseOr422(schema(), read ? read.json : absent, 'The body does not match the schema.', bodyErrors);
 }
 
 function refuseBody(read: ReadBody | undefined): void {

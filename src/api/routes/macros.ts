@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { presentConversation } from '../../domain/conversation-replies.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { AppliedMacro, changeOf, Macro, MacroPatch, NewMacro } from '../../domain/macros.ts';
+import { AppliedMacro, changeOf, Macro, MacroApplication, MacroPatch, NewMacro } from '../../domain/macros.ts';
 import { presentMessage } from '../../domain/message-replies.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
@@ -24,6 +24,7 @@ import { type Added, insertMessage } from '../../storage/messages.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
+import { conversationMoved } from './views/conversations.ts';
 
 const MacroPath = z.object({ id: typeId('macro') });
 
@@ -145,21 +146,23 @@ export const applyMacro = operation({
   path: '/v1/conversations/{id}/macros/{macro_id}',
   summary: 'Apply a macro to a conversation',
   description:
-    'Writes the text, with the attributes of the user, and makes the changes, in one transaction. A status that the conversation has already is no conflict.',
+    'Writes the text, with the attributes of the user, and makes the changes, in one transaction. A status that the conversation has already is no conflict. With `after`, a macro with a text does nothing if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` applies it anyway.',
   right: 'conversations:write',
   audit: 'macro.applied',
   params: z.object({ id: typeId('conversation'), macro_id: typeId('macro') }),
+  body: MacroApplication,
+  isBodyOptional: true,
   status: 200,
   response: AppliedMacro,
-  problems: ['invalid-transition'],
-  async handle({ caller, params, receivedAt }, { storage, metrics }) {
+  problems: ['invalid-transition', 'conversation-moved'],
+  async handle({ caller, params, body, receivedAt }, { storage, metrics }) {
     const author = authorOf(caller);
     return storage.inTransaction(async transaction => {
       const tenant = transaction.forTenant(caller.tenantId);
       const macro = await findMacro(tenant, params.macro_id);
       await lockForMacro(tenant, params.id);
       const before = await findConversation(tenant, params.id, undefined);
-      const added = await writeText(tenant, before, macro, author);
+      const added = await writeText(tenant, before, macro, { author, seen: body });
       await makeChanges(tenant, before.id, macro, { author, now: receivedAt });
       const conversation = await findConversation(tenant, params.id, undefined);
       return reply({
@@ -179,12 +182,14 @@ async function writeText(
   tenant: TenantStorage,
   { id, identity, identity_verified: verified }: ConversationRow,
   { body, kind }: MacroRow,
-  author: Author,
+  { author, seen }: { author: Author; seen: MacroApplication },
 ): Promise<Added | null> {
   if (body === null) return null;
   const attributes = verified ? await findAttributes(tenant, { identity, verified }) : {};
-  const content = { body: recall(body, attributes), format: 'text', kind } as const;
-  return (await insertMessage(tenant, id, undefined, author, content)) as Added;
+  const content = { body: recall(body, attributes), format: 'text', kind, ...seen } as const;
+  const added = await insertMessage(tenant, id, undefined, author, content);
+  if ('missed' in added) throw conversationMoved(added.missed);
+  return added;
 }
 
 async function makeChanges(

@@ -5,14 +5,13 @@ import { toTypeId, typeId } from '../../domain/ids.ts';
 import { presentMessage } from '../../domain/message-replies.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
-import { fieldFault, Problem } from '../../domain/problem.ts';
-import type { MessageRow } from '../../storage/conversation-rows.ts';
+import { fieldFault } from '../../domain/problem.ts';
 import { listMessages as listMessageRows } from '../../storage/message-lists.ts';
 import { changeMessage, insertMessage, markRead } from '../../storage/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, ownerOf, sideOfCaller, teamOnly } from './views/conversations.ts';
+import { ConversationPath, conversationMoved, ownerOf, sideOfCaller, teamOnly } from './views/conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
@@ -96,11 +95,6 @@ function refuseTeamFields({ kind, after, force, mentions }: NewMessage): void {
     if (value !== undefined)
       throw fieldFault(`/${field}`, 'not-allowed', 'Must be omitted with an access token: only for the team.');
 }
-
-const conversationMoved = (missed: MessageRow[]): Problem =>
-  new Problem('conversation-moved', 'Somebody has written meanwhile. Nothing was written by this request.', {
-    extra: { missed: missed.map(presentMessage('team')) },
-  });
 
 export const patchMessage = operation({
   id: 'patchMessage',

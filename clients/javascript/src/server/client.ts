@@ -48,8 +48,7 @@ interface Parsed {
 const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
 /** Paths of POSTs without a body. */
-const ACTIONS =
-  /\/(publish|pause|resume|close|archive|clone|test|quarantine\/\{id\}\/replay|\{delivery_id\}\/replay|macros\/\{macro_id\})$/;
+const ACTIONS = /\/(publish|pause|resume|close|archive|clone|test|quarantine\/\{id\}\/replay|\{delivery_id\}\/replay)$/;
 
 /** Splits the arguments of an operation: path parameters, query or body, options. */
 function parse(name: OperationName, args: unknown[]): Parsed {

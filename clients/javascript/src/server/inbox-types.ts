@@ -63,6 +63,14 @@ export interface Macro {
   updated_at: string;
 }
 
+/** What the one who applies a macro has seen. */
+export interface MacroApplication {
+  /** The newest messages that you have seen. */
+  after?: { seq: number; note_seq: number };
+  /** Apply although somebody has written since. */
+  force?: boolean;
+}
+
 export interface AppliedMacro {
   conversation: Conversation;
   /** Null for a macro without a body. */

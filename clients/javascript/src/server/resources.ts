@@ -9,6 +9,7 @@ import type {
   BulkResult,
   ConversationPatch,
   Macro,
+  MacroApplication,
   NewMacro,
   ServerMessage,
 } from './inbox-types.ts';
@@ -76,8 +77,16 @@ export interface ConversationsOperations {
   ): Promise<{ results: BulkResult[] }>;
   /** Resolves a conversation; later messages are written to the other one, of the same user. */
   merge(id: string, into: { into: string }, options?: RequestOptions): Promise<Conversation>;
-  /** Writes the text of a macro and makes its changes. */
-  applyMacro(id: string, macroId: string, options?: RequestOptions): Promise<AppliedMacro>;
+  /**
+   * Writes the text of a macro and makes its changes. With `after`, a macro with a text does nothing if somebody has
+   * written since: the error is `conversation-moved`.
+   */
+  applyMacro(
+    id: string,
+    macroId: string,
+    application?: MacroApplication,
+    options?: RequestOptions,
+  ): Promise<AppliedMacro>;
 }
 
 /** Saved replies and changes of conversations. */

@@ -13,6 +13,7 @@ use Parley\Shapes;
  *
  * @phpstan-import-type AppliedMacro from Shapes
  * @phpstan-import-type Macro from Shapes
+ * @phpstan-import-type MacroApplication from Shapes
  * @phpstan-import-type MacroPatch from Shapes
  * @phpstan-import-type NewMacro from Shapes
  */
@@ -71,14 +72,20 @@ trait Macros
     }
 
     /**
-     * Writes the text of a macro and makes its changes.
+     * Writes the text of a macro and makes its changes. With `after`, a macro with a text does nothing if somebody has
+     * written since: the error is `conversation-moved`, and `force` applies it anyway.
      *
+     * @param MacroApplication $body
      * @return AppliedMacro
      */
-    public function applyMacro(string $id, string $macroId, ?string $idempotencyKey = null): array
-    {
+    public function applyMacro(
+        string $id,
+        string $macroId,
+        array $body = [],
+        ?string $idempotencyKey = null,
+    ): array {
         $path = Path::fill('/v1/conversations/{id}/macros/{macro_id}', $id, $macroId);
         /** @var AppliedMacro */
-        return $this->post(__FUNCTION__, $path, null, $idempotencyKey);
+        return $this->post(__FUNCTION__, $path, $body ?: null, $idempotencyKey);
     }
 }

@@ -293,6 +293,15 @@ class Macro(TypedDict):
     updated_at: str
 
 
+class MacroApplication(TypedDict, total=False):
+    """What the one who applies a macro has seen."""
+
+    after: "MessagePosition"
+    """The newest messages that you have seen; if somebody has written since, nothing is done."""
+    force: bool
+    """Apply although somebody has written since."""
+
+
 class AppliedMacro(TypedDict):
     """A conversation after a macro, and the message that it has written."""
 

@@ -1,14 +1,15 @@
-import { useAct } from '../../../api/hooks.ts';
 import { Button } from '../../../components/button.tsx';
 import { Note, ProblemNote } from '../../../components/problem-note.tsx';
 import { t } from '../../../i18n.ts';
 import { useMembers } from '../../../use-members.ts';
 import type { Conversation } from '../conversation-changes.ts';
+import type { People } from '../event-text.ts';
 import { LinkedText } from '../linked-text.tsx';
-import { addMessage } from '../message-pages.ts';
-import { useMessageCache } from '../use-messages.ts';
+import { MissedNote } from '../missed-note.tsx';
+import type { Seen } from '../use-seen.ts';
 import { changeTexts } from './change-texts.ts';
 import styles from './macros.module.css';
+import { useApplying } from './use-applying.ts';
 import type { Macro } from './use-macros.ts';
 
 /** A chosen macro, with its text as the user would read it. */
@@ -19,32 +20,31 @@ export interface ChosenMacro {
 
 interface MacroNoteProps extends ChosenMacro {
   conversationId: string;
+  people: People;
+  seen: Seen;
   insert(): void;
   cancel(): void;
   applied(conversation: Conversation): void;
 }
 
-/** Applies a macro. The response replaces the cached conversation and adds the message. */
-function useApply(conversationId: string) {
-  const changeMessages = useMessageCache();
-  return useAct('POST /v1/conversations/{id}/macros/{macro_id}', {
-    wrote(cache, { conversation, message }) {
-      if (message) changeMessages(conversationId, known => addMessage(known, message));
-      cache.change('GET /v1/conversations/{id}', { params: { id: conversationId } }, () => conversation);
-      cache.changeItem('GET /v1/conversations', conversationId, (): Conversation => conversation);
-      return false; // lists by status or tag change too
-    },
-  });
-}
-
 /** The text and the changes of a macro, before it is applied. */
-export function MacroNote({ macro, text, conversationId, insert, cancel, applied }: MacroNoteProps) {
+export function MacroNote({ macro, text, conversationId, people, seen, insert, cancel, applied }: MacroNoteProps) {
   const { nameOf } = useMembers();
-  const apply = useApply(conversationId);
-  const run = async () => {
-    const done = await apply.mutateAsync({ params: { id: conversationId, macro_id: macro.id } }).catch(() => undefined); // shown below
-    if (done) applied(done.conversation);
+  const { isPending, problem, missed, apply, applyAnyway, dismiss } = useApplying(conversationId, macro, seen);
+  const run = async (applying: Promise<Conversation | undefined>) => {
+    const conversation = await applying;
+    if (conversation) applied(conversation);
   };
+  if (missed)
+    return (
+      <MissedNote
+        missed={missed}
+        people={people}
+        sendAnyway={() => void run(applyAnyway())}
+        keepLabel={t('Back to the saved reply')}
+        keepEditing={dismiss}
+      />
+    );
   return (
     <section aria-label={t('Saved reply “{name}”', { name: macro.name })}>
       <Note>
@@ -61,7 +61,7 @@ export function MacroNote({ macro, text, conversationId, insert, cancel, applied
           ))}
         </ul>
         <div className="row">
-          <Button small autoFocus look="primary" isPending={apply.isPending} onPress={() => void run()}>
+          <Button small autoFocus look="primary" isPending={isPending} onPress={() => void run(apply())}>
             {macro.body === null ? t('Apply') : t('Send and apply')}
           </Button>
           {macro.body !== null && (
@@ -74,7 +74,7 @@ export function MacroNote({ macro, text, conversationId, insert, cancel, applied
           </Button>
         </div>
       </Note>
-      {apply.error && <ProblemNote problem={apply.error} />}
+      {problem && <ProblemNote problem={problem} />}
     </section>
   );
 }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { conversationSettings, presentConversation } from '../../../domain/conversation-replies.ts';
 import type { Side } from '../../../domain/conversations.ts';
 import { typeId } from '../../../domain/ids.ts';
+import { presentMessage } from '../../../domain/message-replies.ts';
 import { Problem } from '../../../domain/problem.ts';
-import type { ConversationRow, Owner } from '../../../storage/conversation-rows.ts';
+import type { ConversationRow, MessageRow, Owner } from '../../../storage/conversation-rows.ts';
 import { isTeam, type Participant } from '../../caller.ts';
 import { partedTagOf } from '../../http/etag.ts';
 import { type OperationReply, reply } from '../../operation.ts';
@@ -43,6 +44,12 @@ export function conversationTag(side: Side, row: ConversationRow): string {
   const notes = side === 'team' ? row.last_note_seq : 0;
   return partedTagOf(representation, conversationSettings(side, row), { ...content, notes });
 }
+
+/** Returns the problem of a message or macro whose author has not seen these messages of others. */
+export const conversationMoved = (missed: MessageRow[]): Problem =>
+  new Problem('conversation-moved', 'Somebody has written meanwhile. Nothing was written by this request.', {
+    extra: { missed: missed.map(presentMessage('team')) },
+  });
 
 /** Returns a reply with a conversation as one side sees it, and its entity tag. */
 export const conversationReply = (side: Side, row: ConversationRow, parts: OperationReply = {}): OperationReply =>

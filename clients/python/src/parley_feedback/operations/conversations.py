@@ -17,6 +17,7 @@ from ..types import (
     ConversationSort,
     ConversationSource,
     ConversationStatus,
+    MacroApplication,
     NewConversation,
     Priority,
 )
@@ -132,9 +133,15 @@ class Conversations(Resource[D_co]):
         return post(f"{path(_ONE, id=id)}/merge", merge, idempotency_key)
 
     @operation("applyMacro")
-    def apply_macro(self, id: str, macro_id: str, *, idempotency_key: str | None = None) -> Call[AppliedMacro]:
-        """Writes the text of a macro and makes its changes."""
-        return post(path(f"{_ONE}/macros/{{macro_id}}", id=id, macro_id=macro_id), None, idempotency_key)
+    def apply_macro(
+        self, id: str, macro_id: str, *, idempotency_key: str | None = None, **application: Unpack[MacroApplication]
+    ) -> Call[AppliedMacro]:
+        """Writes the text of a macro and makes its changes.
+
+        With `after`, a macro with a text does nothing if somebody has written since: the error is `conversation-moved`,
+        and `force` applies it anyway.
+        """
+        return post(path(f"{_ONE}/macros/{{macro_id}}", id=id, macro_id=macro_id), application or None, idempotency_key)
 
     @operation("markConversationRead")
     def mark_read(self, id: str, *, seq: int) -> Call[None]:
