@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations } from '../support/browser.ts';
@@ -101,6 +101,42 @@ describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await bar().getByRole('button', { name: 'Clear selection' }).click();
+  });
+
+  test('a field of the tenant is set and emptied, once the tenant has fields', async () => {
+    await box(2).check();
+    expect(await bar().getByRole('button', { name: 'Fields', exact: true }).count()).toBe(0);
+    await asPerson(page, 'PATCH', '/v1/tenant', {
+      custom_fields: [
+        { key: 'order', label: 'Order number', type: 'text' },
+        { key: 'seats', label: 'Seats', type: 'number' },
+        { key: 'tier', label: 'Tier', type: 'choice', options: ['Gold', 'Silver'] },
+      ],
+    });
+    await page.reload();
+    const setField = async (field: string, act: (dialog: Locator) => Promise<unknown>) => {
+      for (const number of [2, 3]) await box(number).check();
+      await bar().getByRole('button', { name: 'Fields', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Fields' });
+      await dialog.getByLabel('Field', { exact: true }).selectOption(field);
+      await act(dialog);
+      await dialog.getByRole('button', { name: 'Change field' }).click();
+    };
+    await setField('Tier', async dialog => {
+      await dialog.getByRole('button', { name: 'Change field' }).click();
+      await dialog.getByText('Required', { exact: true }).waitFor(); // nothing is emptied by mistake
+      await expectNoViolations(dashboard.person);
+      await dialog.getByLabel('Value', { exact: true }).selectOption('Gold');
+    });
+    await run().getByText('Tier: Gold', { exact: true }).waitFor();
+    await done('2 changed');
+    await setField('Seats', dialog => dialog.getByLabel('Value', { exact: true }).fill('12'));
+    await done('2 changed');
+    expect(await count(`custom = '{"tier": "Gold", "seats": 12}'`)).toBe(2);
+    await setField('Tier', dialog => dialog.getByLabel('Remove the value').check());
+    await run().getByText('Tier: no value', { exact: true }).waitFor();
+    await done('2 changed');
+    expect(await count(`custom = '{"seats": 12}'`)).toBe(2);
   });
 
   test('a change of all that match is confirmed, stopped, and continued; a refused one is listed', async () => {

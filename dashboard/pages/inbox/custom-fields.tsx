@@ -1,46 +1,27 @@
-import { useAct, useApi } from '../../api/hooks.ts';
-import type { Tenant } from '../../api/names.ts';
+import { useAct } from '../../api/hooks.ts';
 import fields from '../../components/fields/fields.module.css';
 import { showProblem } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { valueText } from '../../words.ts';
 import type { Conversation } from './conversation-changes.ts';
+import { type CustomField, type CustomValue, hasOptions, inputTypeOf, optionsOf, readValue } from './custom-values.ts';
 import styles from './person-panel.module.css';
-
-type CustomField = Tenant['custom_fields'][number];
-type Value = NonNullable<Conversation['custom']>[string];
-
-const INPUT_TYPES = { text: 'text', number: 'number', date: 'date' } as const;
-
-/** Returns the value of a field for the text of its control; null for none. */
-function readValue({ type }: CustomField, text: string): Value | null {
-  if (text.trim() === '') return null;
-  if (type === 'number') return Number(text);
-  return type === 'boolean' ? text === 'true' : text.trim();
-}
+import { useCustomFields } from './use-custom-fields.ts';
 
 interface ControlProps {
   field: CustomField;
-  value: Value | undefined;
-  save(value: Value | null): void;
+  value: CustomValue | undefined;
+  save(value: CustomValue | null): void;
 }
-
-const optionsOf = ({ type, options = [] }: CustomField): [value: string, label: string][] =>
-  type === 'boolean'
-    ? [
-        ['true', t('Yes')],
-        ['false', t('No')],
-      ]
-    : options.map(option => [option, option]);
 
 /** A control that saves its value when it is left. A value of somebody else replaces it. */
 function Control({ field, value, save }: ControlProps) {
-  const { label, type } = field;
+  const { label } = field;
   const known = value === undefined ? '' : String(value);
   const commit = (text: string) => text !== known && save(readValue(field, text));
   const common = { 'aria-label': label, className: `${fields.input} ${fields.small}` };
-  if (type === 'boolean' || type === 'choice')
+  if (hasOptions(field))
     return (
       <select {...common} value={known} onChange={event => commit(event.target.value)}>
         <option value="">–</option>
@@ -55,7 +36,7 @@ function Control({ field, value, save }: ControlProps) {
     <input
       key={known}
       {...common}
-      type={INPUT_TYPES[type]}
+      type={inputTypeOf(field)}
       step="any"
       maxLength={500}
       defaultValue={known}
@@ -67,12 +48,11 @@ function Control({ field, value, save }: ControlProps) {
 
 /** The tenant's own fields of a conversation. */
 export function CustomFields({ conversation: { id, custom = {} } }: { conversation: Conversation }) {
-  const { data: tenant } = useApi('GET /v1/tenant', {}, { isExtra: true });
   const { may } = useSession();
   const patch = useAct('PATCH /v1/conversations/{id}');
-  const definitions = tenant?.custom_fields ?? [];
+  const definitions = useCustomFields();
   if (definitions.length === 0) return null;
-  const save = (key: string, value: Value | null) =>
+  const save = (key: string, value: CustomValue | null) =>
     patch.mutate({ params: { id }, body: { custom: { [key]: value } } }, { onError: showProblem });
   return (
     <section aria-labelledby="panel-fields">

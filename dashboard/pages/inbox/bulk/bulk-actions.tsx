@@ -6,8 +6,10 @@ import { t } from '../../../i18n.ts';
 import { useSession } from '../../../session.tsx';
 import { useMembers } from '../../../use-members.ts';
 import { SnoozeMenu } from '../snooze/snooze-menu.tsx';
+import { useCustomFields } from '../use-custom-fields.ts';
 import { useTimeZone } from '../use-time-zone.ts';
 import { assigneeChoices, type NamedChange, priorityChoices, snoozeUntil, statusChoices } from './bulk-choices.ts';
+import { FieldDialog } from './bulk-fields.tsx';
 import { TagDialog } from './bulk-tags.tsx';
 
 type Choices = ReturnType<typeof statusChoices>;
@@ -42,26 +44,31 @@ export function BulkActions({ isAll, act }: BulkActionsProps) {
   const { members } = useMembers();
   const timeZone = useTimeZone();
   const { membership } = useSession();
-  const [isTagging, setTagging] = useState(false);
+  const definitions = useCustomFields();
+  const [asked, setAsked] = useState<'tags' | 'fields'>();
   const [unconfirmed, setUnconfirmed] = useState<NamedChange>();
   const apply = (change: NamedChange) => (isAll ? setUnconfirmed(change) : act(change));
+  const close = () => setAsked(undefined);
+  const applyAsked = (change: NamedChange) => {
+    close();
+    apply(change);
+  };
   return (
     <div className="row">
       <ChoiceMenu label={t('Status')} choices={statusChoices()} apply={apply} />
       <SnoozeMenu snooze={until => apply(snoozeUntil(until, timeZone))} />
       <ChoiceMenu label={t('Assign')} choices={assigneeChoices(members, membership.member_id)} apply={apply} />
       <ChoiceMenu label={t('Priority')} choices={priorityChoices()} apply={apply} />
-      <Button small onPress={() => setTagging(true)}>
+      <Button small onPress={() => setAsked('tags')}>
         {t('Tags')}
       </Button>
-      <TagDialog
-        isOpen={isTagging}
-        close={() => setTagging(false)}
-        apply={change => {
-          setTagging(false);
-          apply(change);
-        }}
-      />
+      {definitions.length > 0 && (
+        <Button small onPress={() => setAsked('fields')}>
+          {t('Fields')}
+        </Button>
+      )}
+      <TagDialog isOpen={asked === 'tags'} close={close} apply={applyAsked} />
+      <FieldDialog isOpen={asked === 'fields'} close={close} definitions={definitions} apply={applyAsked} />
       <Confirmation
         title={t('Change all matching conversations?')}
         confirmLabel={t('Change all')}

@@ -1,6 +1,7 @@
 import type { Member } from '../../../api/names.ts';
 import { t } from '../../../i18n.ts';
-import { conversationStatus, PRIORITIES, priorityName } from '../../../words.ts';
+import { conversationStatus, PRIORITIES, priorityName, valueText } from '../../../words.ts';
+import { type CustomField, readValue } from '../custom-values.ts';
 import { snoozeText } from '../snooze/snooze-times.ts';
 import type { BulkChange } from './bulk-run.ts';
 
@@ -66,5 +67,15 @@ export function tagChange(added: readonly string[], removed: readonly string[]):
       ...(added.length > 0 ? { add_tags: [...added] } : {}),
       ...(removed.length > 0 ? { remove_tags: [...removed] } : {}),
     },
+  };
+}
+
+/** Returns the change of one of the tenant's fields to the value of a control's text. */
+export function fieldChange(field: CustomField, text: string): NamedChange {
+  const { key, label } = field;
+  const value = readValue(field, text);
+  return {
+    what: value === null ? t('{field}: no value', { field: label }) : `${label}: ${valueText(value)}`,
+    change: { custom: { [key]: value } },
   };
 }

@@ -14,6 +14,7 @@ import { type BulkState, dismissBulk, resumeBulk, stopBulk } from './bulk-store.
 function reasonOf({ status, code }: BulkResult): string {
   if (status === 'not-found') return t('Not found. It was deleted.');
   if (code === 'too-many-tags') return t('It would have more than 20 tags.');
+  if (code === 'custom-too-large') return t('Its fields would have more than 2 KB.');
   return t('The status cannot follow the present one.');
 }
 
