@@ -1,4 +1,5 @@
 import type { Tenant } from '../../api/names.ts';
+import { t } from '../../i18n.ts';
 import { valueText } from '../../words.ts';
 import type { Conversation } from './conversation-changes.ts';
 
@@ -27,3 +28,7 @@ export const optionsOf = ({ type, options = [] }: CustomField): [value: string, 
 
 /** Whether a field is a choice among options. */
 export const hasOptions = ({ type }: CustomField): boolean => type === 'boolean' || type === 'choice';
+
+/** Returns the text of a field that is set to a value; null for none. */
+export const fieldText = (label: string, value: CustomValue | null): string =>
+  value === null ? t('{field}: no value', { field: label }) : `${label}: ${valueText(value)}`;

@@ -76,17 +76,22 @@ describe('the changes of a macro', () => {
     priority: 'high',
     add_tags: ['a', 'b'],
     remove_tags: ['c'],
+    custom: { tier: 'Gold', gift: true, order: null },
   };
+  const names = { nameOf: () => 'Ada', labelOf: (key: string) => key.toUpperCase() };
 
   test('are short texts', () => {
-    expect(changeTexts({ changes }, () => 'Ada')).toEqual([
+    expect(changeTexts({ changes }, names)).toEqual([
       'Snooze for 2 days',
       'Assign to Ada',
       'Priority: High',
       'Add #a #b',
       'Remove #c',
+      'TIER: Gold',
+      'GIFT: Yes',
+      'ORDER: no value',
     ]);
-    expect(changeTexts({ changes: { status: 'resolved', assignee_id: null } }, () => 'Ada')).toEqual([
+    expect(changeTexts({ changes: { status: 'resolved', assignee_id: null } }, names)).toEqual([
       'Set to “Resolved”',
       'Remove the assignee',
     ]);

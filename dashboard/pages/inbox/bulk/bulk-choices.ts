@@ -1,7 +1,7 @@
 import type { Member } from '../../../api/names.ts';
 import { t } from '../../../i18n.ts';
-import { conversationStatus, PRIORITIES, priorityName, valueText } from '../../../words.ts';
-import { type CustomField, readValue } from '../custom-values.ts';
+import { conversationStatus, PRIORITIES, priorityName } from '../../../words.ts';
+import { type CustomField, fieldText, readValue } from '../custom-values.ts';
 import { snoozeText } from '../snooze/snooze-times.ts';
 import type { BulkChange } from './bulk-run.ts';
 
@@ -75,7 +75,7 @@ export function fieldChange(field: CustomField, text: string): NamedChange {
   const { key, label } = field;
   const value = readValue(field, text);
   return {
-    what: value === null ? t('{field}: no value', { field: label }) : `${label}: ${valueText(value)}`,
+    what: fieldText(label, value),
     change: { custom: { [key]: value } },
   };
 }

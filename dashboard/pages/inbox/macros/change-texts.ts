@@ -1,5 +1,6 @@
 import { formatNumber, t } from '../../../i18n.ts';
 import { conversationStatus, priorityName } from '../../../words.ts';
+import { fieldText } from '../custom-values.ts';
 import type { NameOf } from '../event-text.ts';
 import type { Macro } from './use-macros.ts';
 
@@ -15,9 +16,16 @@ export function spanText(seconds: number): string {
   return formatNumber(seconds / size, { style: 'unit', unit, unitDisplay: 'long' });
 }
 
+/** Names for the ids and keys in the changes of a macro. */
+export interface ChangeNames {
+  nameOf: NameOf;
+  /** Returns the label of a custom field. */
+  labelOf(key: string): string;
+}
+
 /** Returns the changes of a macro, a short text each. */
-export function changeTexts({ changes }: Pick<Macro, 'changes'>, nameOf: NameOf): string[] {
-  const { status, snooze_for_s, assignee_id, priority, add_tags = [], remove_tags = [] } = changes;
+export function changeTexts({ changes }: Pick<Macro, 'changes'>, { nameOf, labelOf }: ChangeNames): string[] {
+  const { status, snooze_for_s, assignee_id, priority, add_tags = [], remove_tags = [], custom = {} } = changes;
   const texts = [
     snooze_for_s !== undefined && t('Snooze for {time}', { time: spanText(snooze_for_s) }),
     snooze_for_s === undefined && status && t('Set to “{status}”', { status: conversationStatus(status) }),
@@ -26,6 +34,7 @@ export function changeTexts({ changes }: Pick<Macro, 'changes'>, nameOf: NameOf)
     priority && t('Priority: {priority}', { priority: priorityName(priority) }),
     add_tags.length > 0 && t('Add {tags}', { tags: add_tags.map(tag => `#${tag}`).join(' ') }),
     remove_tags.length > 0 && t('Remove {tags}', { tags: remove_tags.map(tag => `#${tag}`).join(' ') }),
+    ...Object.entries(custom).map(([key, value]) => fieldText(labelOf(key), value)),
   ];
   return texts.filter((text): text is string => Boolean(text));
 }

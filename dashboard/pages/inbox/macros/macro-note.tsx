@@ -1,7 +1,6 @@
 import { Button } from '../../../components/button.tsx';
 import { Note, ProblemNote } from '../../../components/problem-note.tsx';
 import { t } from '../../../i18n.ts';
-import { useMembers } from '../../../use-members.ts';
 import type { Conversation } from '../conversation-changes.ts';
 import type { People } from '../event-text.ts';
 import { LinkedText } from '../linked-text.tsx';
@@ -10,6 +9,7 @@ import type { Seen } from '../use-seen.ts';
 import { changeTexts } from './change-texts.ts';
 import styles from './macros.module.css';
 import { useApplying } from './use-applying.ts';
+import { useChangeNames } from './use-change-names.ts';
 import type { Macro } from './use-macros.ts';
 
 /** A chosen macro, with its text as the user would read it. */
@@ -29,7 +29,7 @@ interface MacroNoteProps extends ChosenMacro {
 
 /** The text and the changes of a macro, before it is applied. */
 export function MacroNote({ macro, text, conversationId, people, seen, insert, cancel, applied }: MacroNoteProps) {
-  const { nameOf } = useMembers();
+  const names = useChangeNames();
   const { isPending, problem, missed, apply, applyAnyway, dismiss } = useApplying(conversationId, macro, seen);
   const run = async (applying: Promise<Conversation | undefined>) => {
     const conversation = await applying;
@@ -56,7 +56,7 @@ export function MacroNote({ macro, text, conversationId, people, seen, insert, c
           </p>
         )}
         <ul className="small">
-          {changeTexts(macro, nameOf).map(change => (
+          {changeTexts(macro, names).map(change => (
             <li key={change}>{change}</li>
           ))}
         </ul>

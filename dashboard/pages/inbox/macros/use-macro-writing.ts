@@ -1,11 +1,11 @@
 import { type RefObject, useState } from 'react';
-import { useMembers } from '../../../use-members.ts';
 import type { Conversation } from '../conversation-changes.ts';
 import { type Offer, useOffers } from '../offers/use-offers.ts';
 import type { Mode, ReplyDraft } from '../use-reply-draft.ts';
 import { changeTexts } from './change-texts.ts';
 import type { ChosenMacro } from './macro-note.tsx';
 import { offeredFor } from './offered.ts';
+import { useChangeNames } from './use-change-names.ts';
 import { useMacroText } from './use-macro-text.ts';
 import { type Macro, useMacros } from './use-macros.ts';
 
@@ -25,13 +25,13 @@ interface MacroWritingProps {
 /** Inserts saved replies after a slash. Those with changes are shown before they do anything. */
 export function useMacroWriting({ conversation, field, draft, change }: MacroWritingProps) {
   const { macros } = useMacros();
-  const { nameOf } = useMembers();
+  const names = useChangeNames();
   const textOf = useMacroText(conversation);
   const [chosen, setChosen] = useState<ChosenMacro>();
   const offerOf = (macro: Macro): Offer => ({
     id: macro.id,
     name: macro.shortcut ? `${macro.name} /${macro.shortcut}` : macro.name,
-    about: macro.body ?? changeTexts(macro, nameOf).join(' · '),
+    about: macro.body ?? changeTexts(macro, names).join(' · '),
   });
   const insert = ({ macro, text }: ChosenMacro) =>
     change({ body: offers.replace(text), mode: modeWith(macro, draft.mode, offers.rest) });

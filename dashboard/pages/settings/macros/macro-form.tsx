@@ -1,5 +1,6 @@
 import { type UseFormReturn, useForm } from 'react-hook-form';
 import { useAct, useApi } from '../../../api/hooks.ts';
+import { Button } from '../../../components/button.tsx';
 import { SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
 import { useKeptEdits } from '../../../components/kept-edits.ts';
@@ -11,8 +12,10 @@ import { fieldErrorText } from '../../../field-errors.ts';
 import { t } from '../../../i18n.ts';
 import { useMembers } from '../../../use-members.ts';
 import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../../words.ts';
+import { fieldText } from '../../inbox/custom-values.ts';
 import { spanText } from '../../inbox/macros/change-texts.ts';
 import { recallFault } from '../../inbox/macros/recall.ts';
+import { useChangeNames } from '../../inbox/macros/use-change-names.ts';
 import type { Macro } from '../../inbox/macros/use-macros.ts';
 import { type MacroValues, macroOf, NOBODY, SPANS, valuesOf } from './macro-values.ts';
 
@@ -65,6 +68,36 @@ function Assignee({ form }: { form: MacroForm }) {
   );
 }
 
+/** The custom fields that the macro sets, each of which can be removed from it. */
+function CustomChanges({ form }: { form: MacroForm }) {
+  const { labelOf } = useChangeNames();
+  const custom = form.watch('changes.custom');
+  const entries = Object.entries(custom);
+  if (entries.length === 0) return null;
+  const remove = (key: string) =>
+    form.setValue('changes.custom', Object.fromEntries(entries.filter(([other]) => other !== key)), {
+      shouldDirty: true,
+    });
+  return (
+    <fieldset>
+      <legend>{t('Fields')}</legend>
+      {entries.map(([key, value]) => (
+        <div key={key} className="spread">
+          <span className="wrap-anywhere">{fieldText(labelOf(key), value)}</span>
+          <Button
+            small
+            look="quiet"
+            aria-label={t('Remove {field}', { field: labelOf(key) })}
+            onPress={() => remove(key)}
+          >
+            {t('Remove')}
+          </Button>
+        </div>
+      ))}
+    </fieldset>
+  );
+}
+
 function Changes({ form }: { form: MacroForm }) {
   const { status, snooze_for_s } = form.watch('changes');
   const spans = [...new Set([...SPANS, Number(snooze_for_s)])].toSorted((one, other) => one - other);
@@ -102,6 +135,7 @@ function Changes({ form }: { form: MacroForm }) {
       </SelectInput>
       <TextInput form={form} name="changes.add_tags" label={t('Add tags')} hint={t('Separated by commas.')} />
       <TextInput form={form} name="changes.remove_tags" label={t('Remove tags')} hint={t('Separated by commas.')} />
+      <CustomChanges form={form} />
     </>
   );
 }

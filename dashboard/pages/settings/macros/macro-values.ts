@@ -16,6 +16,8 @@ export interface MacroValues {
     priority: '' | NonNullable<Changes['priority']>;
     add_tags: string;
     remove_tags: string;
+    /** Values of custom fields as the API has them. */
+    custom: NonNullable<Changes['custom']>;
   };
 }
 
@@ -43,7 +45,15 @@ const tagsOf = (text: string): string[] =>
 
 /** Returns the values of the form for a macro; without one, those of a new saved reply. */
 export function valuesOf(macro?: Macro): MacroValues {
-  const { status, snooze_for_s, assignee_id, priority, add_tags = [], remove_tags = [] } = macro?.changes ?? {};
+  const {
+    status,
+    snooze_for_s,
+    assignee_id,
+    priority,
+    add_tags = [],
+    remove_tags = [],
+    custom = {},
+  } = macro?.changes ?? {};
   return {
     name: macro?.name ?? '',
     shortcut: macro?.shortcut ?? '',
@@ -56,6 +66,7 @@ export function valuesOf(macro?: Macro): MacroValues {
       priority: priority ?? '',
       add_tags: add_tags.join(', '),
       remove_tags: remove_tags.join(', '),
+      custom,
     },
   };
 }
@@ -67,6 +78,7 @@ function changesOf({
   priority,
   add_tags,
   remove_tags,
+  custom,
 }: MacroValues['changes']): Changes {
   const [added, removed] = [tagsOf(add_tags), tagsOf(remove_tags)];
   return {
@@ -76,6 +88,7 @@ function changesOf({
     ...(priority ? { priority } : {}),
     ...(added.length > 0 ? { add_tags: added } : {}),
     ...(removed.length > 0 ? { remove_tags: removed } : {}),
+    ...(Object.keys(custom).length > 0 ? { custom } : {}),
   };
 }
 

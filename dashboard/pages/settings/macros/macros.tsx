@@ -7,8 +7,8 @@ import { Empty, Ready } from '../../../components/page.tsx';
 import { More, Table } from '../../../components/table.tsx';
 import { t } from '../../../i18n.ts';
 import { useSession } from '../../../session.tsx';
-import { useMembers } from '../../../use-members.ts';
 import { changeTexts } from '../../inbox/macros/change-texts.ts';
+import { useChangeNames } from '../../inbox/macros/use-change-names.ts';
 import type { Macro } from '../../inbox/macros/use-macros.ts';
 import { SettingsFrame } from '../frame.tsx';
 import { EditMacro, NewMacro } from './macro-form.tsx';
@@ -51,7 +51,7 @@ function Delete({ macro: { id, name } }: { macro: Macro }) {
 }
 
 function MacroTable({ macros, edit }: { macros: Macro[]; edit(id: string): void }) {
-  const { nameOf } = useMembers();
+  const names = useChangeNames();
   const { may } = useSession();
   const actions = {
     label: t('Actions'),
@@ -72,7 +72,7 @@ function MacroTable({ macros, edit }: { macros: Macro[]; edit(id: string): void 
       keyOf={({ id }) => id}
       columns={[
         { label: t('Saved reply'), cell: macro => <Name macro={macro} /> },
-        { label: t('Changes'), cell: macro => changeTexts(macro, nameOf).join(' · ') || '–' },
+        { label: t('Changes'), cell: macro => changeTexts(macro, names).join(' · ') || '–' },
         ...(may('conversations:write') ? [actions] : []),
       ]}
     />
