@@ -1,5 +1,5 @@
 /** The columns that the list of conversations reads. */
-const COLUMNS = `id, identity, identity_verified, subject, status, priority, assignee_id, tags, source_type, last_seq,
+export const COLUMNS = `id, identity, identity_verified, subject, status, priority, assignee_id, tags, source_type, last_seq,
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
   first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
 

@@ -91,7 +91,7 @@ function indexedFilters(filter: ConversationFilter, column: SortColumn): (keyof 
   if (assignee && status === 'open') return ['assignee', 'status'];
   if (assignee && assignee !== 'none') return ['assignee'];
   if (unread && side === 'team') return ['unread'];
-  if (mentioned?.isMentioned) return ['mentioned'];
+  if (mentioned?.isMentioned) return status === 'open' ? ['mentioned', 'status'] : ['mentioned'];
   if (tag) return ['tag'];
   if (assignee) return ['assignee'];
   return status ? ['status'] : [];
@@ -112,9 +112,11 @@ function addOwnFilters(
   if (filter.source) filters.and('source_type = $', filter.source);
 }
 
-function whereOverdue(where: Where, overdue: boolean | undefined): void {
+/** `isSet` for lists with only conversations that are due at some time: an index then finds those that are not overdue. */
+function whereOverdue(where: Where, overdue: boolean | undefined, isSet = false): void {
   if (overdue) where.and('reply_due_at <= now()');
-  else if (overdue === false) where.and('(reply_due_at is null or reply_due_at > now())');
+  else if (overdue === false)
+    where.and(isSet ? 'reply_due_at > now()' : '(reply_due_at is null or reply_due_at > now())');
 }
 
 function whereStatus({ access, filters }: List<ConversationRow>, filter: ConversationFilter, indexed: string[]): void {
@@ -145,7 +147,7 @@ export function conversationList(tenant: TenantStorage, filter: ConversationFilt
   if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
   whereAssignee(where('assignee'), filter.assignee);
   if (filter.unread !== undefined) where('unread').and(`${side}_unread ${filter.unread ? '>' : '='} 0`);
-  whereOverdue(where('overdue'), filter.overdue);
+  whereOverdue(where('overdue'), filter.overdue, sort.column === 'reply_due_at');
   whereStatus(list, filter, indexed);
   addOwnFilters(list, filter, indexed);
   return list;

@@ -71,6 +71,15 @@ async function explain(session: Transaction, sql: string, params: unknown[]): Pr
   };
 }
 
+/** Returns the number of pages that a statement without parameters reads. */
+export async function explainRaw(session: Transaction, sql: string): Promise<number> {
+  const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    `explain (analyze, buffers, format json, timing off) ${sql}`,
+  );
+  if (!row) throw new Error('PostgreSQL did not explain the statement');
+  return pagesOf(row['QUERY PLAN'][0].Plan);
+}
+
 /** Whether a transaction sends the statement for its own settings. */
 const isSetting = (sql: string): boolean => /^select set_config/.test(sql);
 

@@ -54,7 +54,7 @@ export const ConversationEntity = defineEntity({
     },
     { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
     { name: 'conversations_created', properties: ['tenant_id', 'created_at', 'id'] },
-    indexFromMigration('conversations_unread'),
+    indexFromMigration('conversations_counted_unread'),
     indexFromMigration('conversations_tagged'),
     indexFromMigration('conversations_words'),
     indexFromMigration('conversations_snoozed'),
@@ -65,6 +65,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_counted_of_assignee'),
     indexFromMigration('conversations_open_of_assignee'),
     indexFromMigration('conversations_mentioned'),
+    indexFromMigration('conversations_open_mentioned'),
     indexFromMigration('conversations_due'),
   ],
   uniques: [

@@ -53,6 +53,7 @@ import { ReplyTargets } from './20270102-reply-targets.ts';
 import { Views } from './20270102-views.ts';
 import { Assignment } from './20270103-assignment.ts';
 import { AssignmentIndexes } from './20270103-assignment-indexes.ts';
+import { CountIndexes } from './20270104-count-indexes.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -111,9 +112,10 @@ export const MIGRATIONS = [
   { name: '20270103-assignment', class: Assignment },
   { name: '20270103-assignment-indexes', class: AssignmentIndexes },
   { name: '20261231-system-events', class: SystemEvents },
+  { name: '20270104-count-indexes', class: CountIndexes },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 38;
+export const NEEDED_SCHEMA = 39;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };
