@@ -124,7 +124,7 @@ describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }
     };
     await setField('Tier', async dialog => {
       await dialog.getByRole('button', { name: 'Change field' }).click();
-      await dialog.getByText('Required', { exact: true }).waitFor(); // nothing is emptied by mistake
+      await dialog.getByText('Required', { exact: true }).waitFor(); // the field keeps its value
       await expectNoViolations(dashboard.person);
       await dialog.getByLabel('Value', { exact: true }).selectOption('Gold');
     });

@@ -212,7 +212,7 @@ describe.runIf(hasBrowser())('a working day in the inbox', { timeout: 240_000 },
     await messages().getByText('Hello', { exact: true }).waitFor();
     await page.route(`**/v1/conversations/${id}*`, async route =>
       route.request().method() === 'GET' ? route.abort() : route.continue(),
-    ); // this page does not hear of the next messages
+    ); // so that the page does not show the next messages
     await written('I have answered this.');
     await composer().focus();
     await page.keyboard.type('/done');

@@ -168,7 +168,10 @@ function expectCheap(statements: Explained[], context: unknown): void {
 }
 
 /** The filters that only the team has. */
-const TEAM = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'overdue', 'mentioned', 'q', 'sort'];
+const TEAM = [
+  ...['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'overdue', 'mentioned', 'q', 'sort'],
+  'after_note_seq',
+];
 
 /** Expects that the first two pages of a list read few pages of the database, with all filters and pairs of them. */
 export async function expectCheapWithAnyFilters({ read }: ListReads, list: Operation, tenantId: string): Promise<void> {
