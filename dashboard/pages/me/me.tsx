@@ -8,6 +8,7 @@ import { ConfirmButton } from '../../components/dialog.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { NewPassword } from '../../components/fields/password-input.tsx';
+import { useStoredForm } from '../../components/fields/use-stored-form.ts';
 import { Page, Panel, Ready } from '../../components/page.tsx';
 import { LanguageSelect, ThemeSelect } from '../../components/preferences.tsx';
 import { Note } from '../../components/problem-note.tsx';
@@ -23,7 +24,7 @@ import styles from './me.module.css';
 
 function PersonName() {
   const { account } = useSession();
-  const form = useForm({ values: { name: account.name } });
+  const form = useStoredForm({ name: account.name });
   const patch = useAct('PATCH /v1/me');
   return (
     <Panel title={t('You')} lead={account.email}>

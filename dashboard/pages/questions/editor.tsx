@@ -1,11 +1,11 @@
 import { type FormEvent, useRef, useState } from 'react';
-import { useForm } from 'react-hook-form';
 import { useLocation, useParams } from 'wouter';
 import { useAct, useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import fields from '../../components/fields/fields.module.css';
 import { setFieldErrors, useSubmit } from '../../components/fields/form.tsx';
+import { useStoredForm } from '../../components/fields/use-stored-form.ts';
 import { useKeptEdits } from '../../components/kept-edits.ts';
 import { LeaveDialog, useLeaving } from '../../components/leave-dialog.tsx';
 import { Page, Panel, Ready } from '../../components/page.tsx';
@@ -42,13 +42,10 @@ function publishedText(isFirst: boolean, { status }: Question): string {
   return isFirst ? t('The question is live.') : t('The changes are live.');
 }
 
-/** Edited fields are otherwise kept, as in a refresh of the data. */
-const ALL_VALUES = { keepDirtyValues: false };
-
 /** The form of a question with its ways to save: as it is, and with publishing, which saves first. */
 function useEditor({ question, save, saved }: EditorProps) {
   const values = question ? valuesOf(question) : EMPTY_QUESTION;
-  const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
+  const form = useStoredForm<QuestionValues>(values);
   const { isDirty } = form.formState;
   const { restored, drop } = useKeptEdits(form, {
     kind: 'question',
@@ -63,7 +60,7 @@ function useEditor({ question, save, saved }: EditorProps) {
     const stored = isDirty || !question ? await save(form.getValues()) : question;
     drop();
     stopGuarding();
-    form.reset(valuesOf(stored), ALL_VALUES);
+    form.reset(valuesOf(stored));
     return stored;
   };
   const saveOnly = async () => {
@@ -89,7 +86,7 @@ function useEditor({ question, save, saved }: EditorProps) {
   };
   const discard = async () => {
     drop();
-    form.reset(values, ALL_VALUES);
+    form.reset(values);
   };
   const publishing = { isOpen: isPublishing, close: () => setPublishing(false), act: tryToPublish };
   return { form, values, restored, leaving, publishing, isDraft, submit, askToPublish, discard, problem };

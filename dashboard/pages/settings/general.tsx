@@ -1,9 +1,9 @@
-import { useForm } from 'react-hook-form';
 import { useAct, useApi } from '../../api/hooks.ts';
 import type { Tenant } from '../../api/names.ts';
 import { CopyValue } from '../../components/copy.tsx';
 import { SelectInput, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { useStoredForm } from '../../components/fields/use-stored-form.ts';
 import { Panel, Ready } from '../../components/page.tsx';
 import { toast } from '../../components/toast.tsx';
 import { locale, t } from '../../i18n.ts';
@@ -20,10 +20,7 @@ const languageName = (tag: string): string => new Intl.DisplayNames([locale()], 
 
 function TenantForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
   const { name, default_locale, timezone, cooldown_days } = tenant;
-  const form = useForm({
-    values: { name, default_locale, timezone, cooldown_days },
-    resetOptions: { keepDirtyValues: true },
-  });
+  const form = useStoredForm({ name, default_locale, timezone, cooldown_days });
   const patch = useAct('PATCH /v1/tenant');
   return (
     <Form

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
 import { useAct } from '../../api/hooks.ts';
 import type { Tenant } from '../../api/names.ts';
 import { Confirmation } from '../../components/dialog.tsx';
 import { Choices, TextArea, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { useStoredForm } from '../../components/fields/use-stored-form.ts';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 
@@ -33,9 +33,10 @@ const deletes = (before: Tenant['retention'], after: Tenant['retention']): boole
 /** Retention and privacy settings. Asks for confirmation before a shorter retention is saved. */
 export function PrivacyForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
   const { retention, ip_mode, identity_attributes_allowed } = tenant;
-  const form = useForm<Values>({
-    values: { retention, ip_mode, identity_attributes_allowed: identity_attributes_allowed.join('\n') },
-    resetOptions: { keepDirtyValues: true },
+  const form = useStoredForm<Values>({
+    retention,
+    ip_mode,
+    identity_attributes_allowed: identity_attributes_allowed.join('\n'),
   });
   const [unconfirmed, setUnconfirmed] = useState<Values>();
   const patch = useAct('PATCH /v1/tenant');

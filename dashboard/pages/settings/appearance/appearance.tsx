@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
 import { useAct, useApi } from '../../../api/hooks.ts';
 import type { Tenant } from '../../../api/names.ts';
 import { ApiProblem, type Contrast } from '../../../api/problem.ts';
 import fields from '../../../components/fields/fields.module.css';
 import { useSubmit } from '../../../components/fields/form.tsx';
+import { useStoredForm } from '../../../components/fields/use-stored-form.ts';
 import { useKeptEdits } from '../../../components/kept-edits.ts';
 import { LeaveDialog, useLeaving } from '../../../components/leave-dialog.tsx';
 import { Panel, Ready } from '../../../components/page.tsx';
@@ -29,7 +29,7 @@ interface EditorProps {
 /** The form of the appearance with its ways to save and to leave. */
 function useEditor({ tenant, etag }: EditorProps) {
   const values = valuesOf(tenant.appearance);
-  const form = useForm<AppearanceValues>({ values, resetOptions: { keepDirtyValues: true } });
+  const form = useStoredForm<AppearanceValues>(values);
   const [contrasts, setContrasts] = useState<Contrast[]>([]);
   const { restored, drop } = useKeptEdits(form, {
     kind: 'appearance',
@@ -38,7 +38,7 @@ function useEditor({ tenant, etag }: EditorProps) {
   });
   const leaving = useLeaving(form.formState.isDirty, drop);
   const patch = useAct('PATCH /v1/tenant');
-  const reset = (to: AppearanceValues) => form.reset(to, { keepDirtyValues: false });
+  const reset = (to: AppearanceValues) => form.reset(to);
   const { submit, problem } = useSubmit(
     form,
     async typed => {

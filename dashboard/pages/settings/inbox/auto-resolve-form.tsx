@@ -1,15 +1,15 @@
-import { useForm } from 'react-hook-form';
 import { useAct } from '../../../api/hooks.ts';
 import type { Tenant } from '../../../api/names.ts';
 import { NumberInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
+import { useStoredForm } from '../../../components/fields/use-stored-form.ts';
 import { toast } from '../../../components/toast.tsx';
 import { t } from '../../../i18n.ts';
 
 /** After how many days a conversation that waits for its user is resolved. */
 export function AutoResolveForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
   const { auto_resolve_days } = tenant;
-  const form = useForm({ values: { auto_resolve_days }, resetOptions: { keepDirtyValues: true } });
+  const form = useStoredForm({ auto_resolve_days });
   const patch = useAct('PATCH /v1/tenant');
   return (
     <Form

@@ -3,11 +3,11 @@ import { useAct } from '../../../api/hooks.ts';
 import type { Tenant } from '../../../api/names.ts';
 import { SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
+import { useStoredForm } from '../../../components/fields/use-stored-form.ts';
 import { toast } from '../../../components/toast.tsx';
 import { t } from '../../../i18n.ts';
 import { EntryList } from './entry-list.tsx';
 import { type FieldValues, fieldsOf, fieldValuesOf, keyOf, newField } from './inbox-values.ts';
-import { useListForm } from './use-list-form.ts';
 
 const MAX_FIELDS = 20;
 
@@ -89,7 +89,7 @@ function FieldList({ form }: { form: UseFormReturn<Values> }) {
 
 /** The fields that a team adds to its conversations. */
 export function CustomFieldsForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
-  const form = useListForm<Values>({ custom_fields: fieldValuesOf(tenant.custom_fields) });
+  const form = useStoredForm<Values>({ custom_fields: fieldValuesOf(tenant.custom_fields) }, { isList: true });
   const patch = useAct('PATCH /v1/tenant');
   return (
     <Form

@@ -4,13 +4,13 @@ import type { Tenant } from '../../../api/names.ts';
 import { Button } from '../../../components/button.tsx';
 import { NumberInput, TextInput } from '../../../components/fields/fields.tsx';
 import { Form } from '../../../components/fields/form.tsx';
+import { useStoredForm } from '../../../components/fields/use-stored-form.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { formatNumber, formatTime, t } from '../../../i18n.ts';
 import { PRIORITIES, priorityName } from '../../../words.ts';
 import styles from './inbox-settings.module.css';
 import { DAYS, nextPeriod, type ReplyValues, repliesOf, replyValuesOf, usualHours } from './inbox-values.ts';
-import { useListForm } from './use-list-form.ts';
 
 /** Longest reply target: a week of office time (contract section 6). */
 const MAX_MINUTES = 10_080;
@@ -137,7 +137,7 @@ function OfficeHours({ form, timezone }: { form: UseFormReturn<ReplyValues>; tim
 
 /** Reply targets by priority, and the office hours in which they run. */
 export function ReplyForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
-  const form = useListForm(replyValuesOf(tenant));
+  const form = useStoredForm(replyValuesOf(tenant), { isList: true });
   const patch = useAct('PATCH /v1/tenant');
   return (
     <Form

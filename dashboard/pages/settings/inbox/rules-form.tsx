@@ -2,13 +2,13 @@ import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import { useAct } from '../../../api/hooks.ts';
 import type { Schemas } from '../../../api/schema.ts';
 import { useSubmit } from '../../../components/fields/form.tsx';
+import { useStoredForm } from '../../../components/fields/use-stored-form.ts';
 import { SaveBar } from '../../../components/save-bar.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { t } from '../../../i18n.ts';
 import { EntryList } from './entry-list.tsx';
 import { RuleFields } from './rule-fields.tsx';
 import { newRule, type RulesValues, ruleFieldOf, ruleOf, ruleValuesOf } from './rule-values.ts';
-import { useListForm } from './use-list-form.ts';
 
 const MAX_RULES = 50;
 
@@ -41,7 +41,7 @@ interface RulesFormProps {
 /** The assignment rules in order. They are saved together, unless somebody else has changed them meanwhile. */
 export function RulesForm({ rules, etag }: RulesFormProps) {
   const valuesOf = ({ data }: Schemas['AssignmentRules']): RulesValues => ({ rules: data.map(ruleValuesOf) });
-  const form = useListForm(valuesOf(rules));
+  const form = useStoredForm(valuesOf(rules), { isList: true });
   const reset = (to: Schemas['AssignmentRules']) => form.reset(valuesOf(to));
   const put = useAct('PUT /v1/assignment-rules');
   const { submit, problem } = useSubmit(
