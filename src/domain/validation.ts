@@ -28,10 +28,32 @@ type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
 /** Makes zod leave a message empty unless the schema has its own, so that its default texts never reach a reply. */
 const OWN_MESSAGES = { error: () => '' };
 
+const PROTO = '__proto__';
+
+/**
+ * Returns the path of the first member named `__proto__` that the parsed data lacks: zod drops it silently, from strict
+ * objects and records too. A value that zod has passed on as it was, such as an item that is parsed later, lacks nothing.
+ */
+function findDropped(sent: unknown, data: unknown): PropertyKey[] | undefined {
+  if (typeof sent !== 'object' || sent === null || sent === data || typeof data !== 'object' || data === null)
+    return undefined;
+  if (Object.hasOwn(sent, PROTO) && !Object.hasOwn(data, PROTO)) return [PROTO];
+  for (const name of Object.keys(sent)) {
+    const path = findDropped(sent[name as never], data[name as never]);
+    if (path) return [name, ...path];
+  }
+  return undefined;
+}
+
 /** Parses a value. Returns its data, or at most 50 faults. A fault in a union is that of the branch that was meant. */
 export function parseInput<T>(schema: Schema<T>, sent: unknown): Parsed<T> {
   const parsed = schema.safeParse(sent, OWN_MESSAGES);
-  if (parsed.success) return { success: true, data: parsed.data };
+  if (parsed.success) {
+    const path = findDropped(sent, parsed.data);
+    return path
+      ? { success: false, faults: [{ path, code: 'unknown-field', detail: UNKNOWN_FIELD }] }
+      : { success: true, data: parsed.data };
+  }
   return { success: false, faults: parsed.error.issues.flatMap(issue => faultsOf(issue, sent)).slice(0, MAX_FAULTS) };
 }
 

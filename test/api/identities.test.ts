@@ -164,6 +164,8 @@ describe('an identity', () => {
     [{ locale: '' }, '/locale'],
     [{ answer_count: 5 }, '/answer_count'],
     [{ verified: true }, '/verified'],
+    [JSON.parse('{"attributes":{"plan":"pro","__proto__":"x"}}'), '/attributes/__proto__'],
+    [JSON.parse('{"__proto__":{"locale":"de"}}'), '/__proto__'],
   ])('rejects the update %j', async (body, pointer) => {
     const { ask } = await make();
     const refused = await ask('PUT', pathTo('user|42'), body);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { bodyErrors, jsonPointer, parseInput } from '../../src/domain/validation.ts';
+import { bodyErrors, jsonPointer, parseInput, UNKNOWN_FIELD } from '../../src/domain/validation.ts';
 
 test('a JSON pointer resolves to the value at its path', () => {
   expect(jsonPointer([])).toBe('');
@@ -12,6 +12,17 @@ const faultsOf = (schema: z.ZodType, sent: unknown): string[][] => {
   const parsed = parseInput(schema, sent);
   return parsed.success ? [] : bodyErrors(parsed.faults).map(error => Object.values(error));
 };
+
+test('a member named __proto__, which zod drops, is unknown, except in a value that is passed on as it was', () => {
+  const Body = z.strictObject({ items: z.array(z.unknown()), names: z.record(z.string(), z.string()).optional() });
+  expect(faultsOf(Body, JSON.parse('{"items":[{"__proto__":1}]}'))).toEqual([]);
+  for (const [sent, pointer] of [
+    ['{"items":[],"names":{"a":"b","__proto__":"c"}}', '/names/__proto__'],
+    ['{"items":[],"names":{"\\u005f_proto__":"c"}}', '/names/__proto__'],
+    ['{"items":[],"__proto__":{"names":{}}}', '/__proto__'],
+  ] as const)
+    expect(faultsOf(Body, JSON.parse(sent))).toEqual([[pointer, 'unknown-field', UNKNOWN_FIELD]]);
+});
 
 describe('describing faults', () => {
   const Scale = z.strictObject({ scale: z.union([z.literal(5), z.literal(7)]) });

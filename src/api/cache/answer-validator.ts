@@ -12,7 +12,7 @@ import {
 import { countingOf } from '../../domain/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { answerRules } from '../../domain/questions.ts';
-import { jsonPointer, parseInput, UNKNOWN_FIELD } from '../../domain/validation.ts';
+import { jsonPointer, parseInput } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
 import type { LiveQuestionRow, NamedVersion } from '../../storage/questions.ts';
 import { type KeyCaller, type TestCaller, type UserCaller, userName } from '../caller.ts';
@@ -141,11 +141,7 @@ function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt
 
 type ParsedItem = NewAnswer | Rejected;
 
-/** Parses an item. Zod silently drops a record's field `__proto__`; here it is rejected like any unknown field. */
 function parseItem(item: unknown): ParsedItem {
-  const sent = Object(item) as Record<string, unknown>;
-  const hiding = ['values', 'metadata'].find(field => Object.hasOwn(Object(sent[field]), '__proto__'));
-  if (hiding) return new Rejected('validation-failed', UNKNOWN_FIELD, `/${hiding}/__proto__`);
   const parsed = parseInput(CompiledAnswer, item);
   if (parsed.success) return parsed.data;
   const [fault] = parsed.faults;
