@@ -20,7 +20,6 @@ describe('paths', () => {
     '/livez/',
     '/openapi.json/',
     '/v1',
-    '/docs/',
     '/problems/',
     '/problems/unknown',
     '/problems/__proto__',
@@ -144,6 +143,11 @@ describe('query parameters', () => {
     for (const path of ['/livez', '/readyz', '/openapi.json', '/v1/ingestion'])
       expect(outcome(await get(`${path}?x=1`))).toEqual([400, 'unknown-parameter']);
   });
+});
+
+test('the reference with a trailing slash leads to the one without', async () => {
+  const { status, headers } = await api.request('GET', '/docs/');
+  expect([status, headers.get('location')]).toEqual([302, '/docs']);
 });
 
 describe('methods', () => {

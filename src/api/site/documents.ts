@@ -85,6 +85,10 @@ function sendPage(ctx: Context, route: string, type: string, body: string | Buff
 export function addDocuments(router: Router): string[] {
   const pages: Record<string, (ctx: Context, route: string) => unknown> = {
     '/docs': (ctx, route) => sendPage(ctx, route, 'text/html', VIEWER_PAGE, VIEWER_POLICY),
+    '/docs/': (ctx, route) => {
+      ctx.state.route = route;
+      ctx.redirect('/docs');
+    },
     '/docs/start.js': (ctx, route) => sendPage(ctx, route, 'text/javascript', VIEWER_START, VIEWER_POLICY),
     '/problems': (ctx, route) => sendPage(ctx, route, 'text/html', PROBLEM_LIST, PAGE_POLICY),
     '/problems/{code}': (ctx, route) => {
