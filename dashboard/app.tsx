@@ -9,6 +9,7 @@ import { ConnectionBanner, Shell } from './components/shell.tsx';
 import { Toasts } from './components/toast.tsx';
 import { activate, type Locale, locale, saveLocale, t } from './i18n.ts';
 import { leave } from './leaving.ts';
+import { loadPart } from './load-part.ts';
 import { LocaleContext } from './locale.ts';
 import { Login } from './pages/front/login.tsx';
 import { NoTenant, NotFound, UnknownTenant } from './pages/not-found.tsx';
@@ -25,7 +26,8 @@ import {
 } from './paths.ts';
 import { LastTenant, lastMembership, SessionGate, TenantGate, useSignedIn } from './session.tsx';
 
-const page = (load: () => Promise<ComponentType>) => lazy(() => load().then(component => ({ default: component })));
+const page = (load: () => Promise<ComponentType>) =>
+  lazy(() => loadPart(load).then(component => ({ default: component })));
 
 /** Pages that need no session. */
 const FRONT_PAGES: Partial<Record<OuterPathName, ComponentType>> = {
@@ -73,7 +75,7 @@ function routes<Name extends keyof typeof PATHS>(pages: Partial<Record<Name, Com
   ));
 }
 
-/** Confines loading and rendering errors to the page. */
+/** Confines loading and rendering errors to its content: one page, or the whole dashboard. */
 function Content({ children }: { children: React.ReactNode }) {
   const [here] = useLocation();
   return (
@@ -189,12 +191,12 @@ export function App() {
     <LocaleContext value={{ current, change }}>
       <I18nProvider locale={current} key={current}>
         <Router base={BASE} aroundNav={aroundNav}>
-          <Suspense fallback={<Loading />}>
+          <Content>
             <Switch>
               {routes(FRONT_PAGES)}
               <Route component={Gate} />
             </Switch>
-          </Suspense>
+          </Content>
           <Toasts />
         </Router>
       </I18nProvider>

@@ -1,4 +1,5 @@
 import { setupI18n } from '@lingui/core';
+import { loadPart } from './load-part.ts';
 
 export const LOCALES = { en: 'English', de: 'Deutsch' } as const;
 export type Locale = keyof typeof LOCALES;
@@ -28,7 +29,7 @@ export const setTexts = (locale: Locale, messages: Record<string, never>): void 
 
 /** Loads and activates a language. */
 export async function activate(locale: Locale): Promise<void> {
-  const { messages } = await LOAD[locale]();
+  const { messages } = await loadPart(LOAD[locale]);
   setTexts(locale, messages);
   document.documentElement.lang = locale;
 }

@@ -2,6 +2,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'rea
 import { Link, useLocation } from 'wouter';
 import { useApi } from '../api/hooks.ts';
 import { formatNumber, t } from '../i18n.ts';
+import { loadPart } from '../load-part.ts';
 import { type PathName, pathIn, pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import { useTenantId } from '../tenant.ts';
@@ -131,7 +132,7 @@ function Navigation() {
 
 /** The member's own availability. It is loaded after the page, because the login does without it. */
 const OwnAvailability = lazy(() =>
-  import('./own-availability.tsx').then(module => ({ default: module.OwnAvailability })),
+  loadPart(() => import('./own-availability.tsx')).then(module => ({ default: module.OwnAvailability })),
 );
 
 /** The running version and the beginning of its commit, as a report of a fault needs them. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { addTexts, type Texts } from '../../../clients/javascript/src/feedback/index.ts';
+import { loadPart } from '../../load-part.ts';
 
 /** The texts of the client's view, loaded when a card is shown in the language. English is built in. */
 const LOAD: Record<string, () => Promise<Texts>> = {
@@ -25,7 +26,7 @@ export function useTexts(language: string): boolean {
   const [, setLoaded] = useState('');
   useEffect(() => {
     if (!load || loaded.has(primary)) return;
-    void load().then(texts => {
+    void loadPart(load).then(texts => {
       addTexts(primary, texts);
       loaded.add(primary);
       setLoaded(primary);

@@ -1,13 +1,16 @@
 import { lazy, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { t } from '../../i18n.ts';
+import { loadPart } from '../../load-part.ts';
 import { Loading } from '../page.tsx';
 import { type Column, Table } from '../table.tsx';
 import styles from './chart.module.css';
 import type { ChartProps, LegendEntry } from './chart-props.ts';
 
 /** Loads Chart.js with the first chart. */
-const Canvas = lazy(() => import('./chart-canvas.tsx').then(module => ({ default: module.ChartCanvas })));
+const Canvas = lazy(() =>
+  loadPart(() => import('./chart-canvas.tsx')).then(module => ({ default: module.ChartCanvas })),
+);
 
 const Legend = ({ entries }: { entries: LegendEntry[] }) => (
   <ul className={styles.legend}>

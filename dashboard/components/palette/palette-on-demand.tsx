@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect } from 'react';
+import { loadPart } from '../../load-part.ts';
 
-const load = () => import('./palette.tsx').then(module => ({ default: module.Palette }));
+const load = () => loadPart(() => import('./palette.tsx')).then(module => ({ default: module.Palette }));
 const Palette = lazy(load);
 
 /** The palette on Ctrl+K. It is loaded after the page, because the login does without it. */
