@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react';
 import { credentials } from './api/client.ts';
 import { useConnectionLost } from './api/connection.ts';
-import { useApi } from './api/hooks.ts';
+import { ME, useApi } from './api/hooks.ts';
 import type { Account, Membership, SessionMe } from './api/names.ts';
 import type { ApiProblem } from './api/problem.ts';
 import { type Right, rightsOf } from './rights.ts';
@@ -62,7 +62,7 @@ interface SessionGateProps {
 /** Shows its children with a session, and the sign-in page without: only a 401 leads away from the pages. */
 export function SessionGate({ pending, signedOut, failed, children }: SessionGateProps) {
   const isLost = useConnectionLost();
-  const { data, error, refetch } = useApi('GET /v1/me', {}, { everyMs: isLost ? LOST_EVERY_MS : EVERY_MS });
+  const { data, error, refetch } = useApi(ME, {}, { everyMs: isLost ? LOST_EVERY_MS : EVERY_MS });
   const me = data?.credential === 'session' ? data : undefined; // always the case for a cookie
   const isSignedOut = useRef(false); // a check while somebody types their password must not remove the form
   if (me && !error) isSignedOut.current = false;
@@ -114,6 +114,12 @@ export function LastTenant({ none, children }: { none: ReactNode; children: Reac
   const { account } = useSignedIn();
   const membership = lastMembership(account);
   return membership ? <MembershipProvider membership={membership}>{children}</MembershipProvider> : none;
+}
+
+/** Returns a function that fetches the account again, with its memberships. */
+export function useAccountRefresh(): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.refetchQueries({ queryKey: [ME] });
 }
 
 /** Returns a function that reloads the session and clears all cached data, for use after sign-in and sign-out. */

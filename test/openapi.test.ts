@@ -219,6 +219,8 @@ describe('a running service', () => {
     await by('readTenant', headers);
     const settings = { timezone: 'Europe/Berlin', locales: ['en', 'de'], identity_attributes_allowed: ['plan'] };
     await by('patchTenant', headers, {}, { body: settings });
+    const demo = await by('createDemoTenant', headers);
+    await by('deleteDemoTenant', headers, { id: demo.body.id });
     const user = { as: await tenant.sign('user|42'), body: { attributes: { plan: 'pro' } } };
     await call('patchMyAttributes', {}, user);
     const invite = (email: string) => by('inviteMember', headers, {}, { body: { email, role: 'agent' } });

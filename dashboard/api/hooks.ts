@@ -15,7 +15,8 @@ import { noteOutcome } from './connection.ts';
 import { mergeFirstPage, type Page } from './pages.ts';
 import { ApiProblem, isOutdated, isSignedOut, isTransient } from './problem.ts';
 
-const ME: OperationKey = 'GET /v1/me';
+/** The operation that returns the session. */
+export const ME = 'GET /v1/me' satisfies OperationKey;
 const MAX_RETRIES = 2;
 const MAX_DELAY_MS = 30_000;
 

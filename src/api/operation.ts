@@ -61,11 +61,11 @@ export interface OperationReply {
   /** Whether the data stayed the same. The audit log then gets no entry. */
   unchanged?: boolean;
   /**
-   * The part of the operation outside PostgreSQL, run after the commit and before the reply is sent. If it fails, the
-   * request fails. It must be safe to repeat: if the process dies here, the request runs again under its idempotency
-   * key.
+   * The part of the operation outside PostgreSQL, run after the commit and before the reply is sent, with a storage
+   * outside of the transaction. If it fails, the request fails. It must be safe to repeat: if the process dies here, the
+   * request runs again under its idempotency key.
    */
-  afterwards?: () => Promise<unknown>;
+  afterwards?: (deps: Pick<ApiDeps, 'storage'>) => Promise<unknown>;
   /** Starts work that the reply does not wait for, such as a mail, after the commit. Must not throw. */
   announce?: () => void;
 }

@@ -2,17 +2,13 @@ import { toTypeId } from '../domain/ids.ts';
 import { presentTenant } from '../domain/tenants.ts';
 import { findLogin } from '../storage/accounts.ts';
 import { deleteTenant } from '../storage/deleted-tenants.ts';
-import { fillDemo } from '../storage/demo.ts';
-import { addMember } from '../storage/members.ts';
+import { fillDemo, insertDemoTenant, storeDemoAnswers } from '../storage/demo.ts';
 import { openStorage } from '../storage/orm.ts';
-import { findTenant, insertTenant } from '../storage/tenants.ts';
+import { findTenant } from '../storage/tenants.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';
 import { eraseTenant } from './tenants.ts';
 import { UsageError } from './usage-error.ts';
-
-/** The name of a demo tenant, which identifies it in the dashboard's list of tenants. */
-const NAME = 'Nordlicht Coffee (demo)';
 
 /**
  * `demo create --owner E`: creates a tenant with demo data, and makes an existing account its owner.
@@ -25,17 +21,16 @@ export async function createDemo(context: CommandContext, { owner }: { owner: st
   const account = await findLogin(storage, owner);
   if (!account) throw new UsageError('--owner: no account has this address');
   const shown = await withAuditEntry(context, 'tenant.created', async transaction => {
-    const row = await insertTenant(transaction, NAME, now, true);
-    const memberId = await addMember(transaction, row.id, { ...account, exists: true }, 'owner', now);
-    return { tenantId: row.id, shown: { ...presentTenant(row), uuid: row.id, memberId } };
+    const { tenant, memberId } = await insertDemoTenant(transaction, account, now);
+    return { tenantId: tenant.id, shown: { ...presentTenant(tenant), uuid: tenant.id, memberId } };
   });
   const { uuid, memberId, ...tenant } = shown;
   const worker = openStorage({ url, role: 'parley_worker', connections: 1, log });
   try {
     report('The tenant is created. Filling it with demo data.');
     const author = { type: 'member', id: toTypeId('member', memberId), name: account.name } as const;
-    const member = { id: memberId, author };
-    return { ...tenant, created: await fillDemo(storage.forTenant(uuid), worker, member, now) };
+    const { answers, created } = await fillDemo(storage.forTenant(uuid), { id: memberId, author }, now);
+    return { ...tenant, created: { ...created, answers: await storeDemoAnswers(worker, answers) } };
   } finally {
     await worker.close();
   }

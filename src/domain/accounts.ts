@@ -24,6 +24,15 @@ export const TriedCode = z.string().max(40);
 
 export const AccountName = text(120, 1);
 
+/** A tenant in the list of a person's tenants. */
+export const TenantName = z
+  .object({
+    id: typeIdOut('tenant'),
+    name: z.string(),
+    demo: z.boolean().meta({ description: 'Whether it was created with demo data' }),
+  })
+  .meta({ id: 'TenantName' });
+
 export const Account = z
   .object({
     account_id: typeIdOut('account'),
@@ -34,7 +43,7 @@ export const Account = z
       .array(
         z
           .object({
-            tenant: z.object({ id: typeIdOut('tenant'), name: z.string() }).meta({ id: 'TenantName' }),
+            tenant: TenantName,
             member_id: typeIdOut('member'),
             role: Role,
           })

@@ -9,6 +9,8 @@ export type ActorType = z.infer<typeof ActorType>;
 export const ACTIONS = [
   'tenant.created',
   'tenant.updated',
+  'demo-tenant.created',
+  'demo-tenant.deleted',
   'session.started',
   'session.ended',
   'sessions.ended',

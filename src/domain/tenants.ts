@@ -98,9 +98,9 @@ export const Tenant = z
     reply_targets: ReplyTargets,
     custom_fields: CustomFields,
     appearance: Appearance,
-    demo: z
-      .boolean()
-      .meta({ description: 'Whether the tenant was created by `parley demo create` and has demo data only' }),
+    demo: z.boolean().meta({
+      description: 'Whether the tenant was created with demo data, by `POST /v1/demo-tenants` or `parley demo create`',
+    }),
     created_at: TimestampOut,
   })
   .meta({ id: 'Tenant' });

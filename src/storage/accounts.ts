@@ -26,6 +26,7 @@ export interface LoginRow extends AccountRow {
 export interface MembershipRow {
   tenant_id: string;
   tenant_name: string;
+  is_demo: boolean;
   member_id: string;
   role: Role;
 }
@@ -43,7 +44,7 @@ export const findAccount = (
         account.accountId,
       ]),
       tx.query<MembershipRow>(
-        `select tenants.id as tenant_id, tenants.name as tenant_name, members.id as member_id, members.role
+        `select tenants.id as tenant_id, tenants.name as tenant_name, tenants.is_demo, members.id as member_id, members.role
          from members join tenants on tenants.id = members.tenant_id
          where members.account_id = $1 order by tenants.name, tenants.id`,
         [account.accountId],

@@ -15,16 +15,20 @@ import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
 import { newUuid } from '../domain/ids.ts';
 import { finishContent, startQuestion } from '../domain/question-changes.ts';
 import { NewQuestion } from '../domain/questions.ts';
+import type { NewAccount } from './accounts.ts';
 import { updateConversation } from './conversation-changes.ts';
 import type { Author, Owner } from './conversation-rows.ts';
 import { insertConversation } from './conversation-starts.ts';
+import { addMember } from './members.ts';
 import { insertMessage, markRead } from './messages.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { patchProfiles } from './profiles.ts';
 import { insertQuestion, updateQuestion } from './questions.ts';
 import { recordAnswers } from './recording.ts';
-import { setFirstCardTime } from './tenants.ts';
+import { insertTenant, setFirstCardTime } from './tenants.ts';
 
+/** The name of a demo tenant, which identifies it in the dashboard's list of tenants. */
+const DEMO_NAME = 'Nordlicht Coffee (demo)';
 /** Answers per transaction. */
 const AT_ONCE = 200;
 
@@ -75,8 +79,8 @@ const acceptedAnswers = (tenantId: string, key: QuestionKey, questionId: string,
     received_at: at.toISOString(),
   }));
 
-/** Stores the answers as the worker does, so that results, search and totals contain them. */
-async function storeAnswers(worker: Storage, answers: AcceptedAnswer[]): Promise<number> {
+/** Stores the answers as the worker does, so that results, search and totals contain them. Returns how many were stored. */
+export async function storeDemoAnswers(worker: Storage, answers: AcceptedAnswer[]): Promise<number> {
   let stored = 0;
   for (let at = 0; at < answers.length; at += AT_ONCE)
     stored += (await recordAnswers(worker, [{ flush: newUuid(), answers: answers.slice(at, at + AT_ONCE) }])).stored;
@@ -131,13 +135,13 @@ async function holdTalk(
 }
 
 /**
- * Fills a new tenant with six weeks of data of a small shop: questions with follow-ups and translations, answers, people
- * and conversations. `worker` stores the answers, `member` replies. Returns how much was created.
+ * Fills a new tenant with six weeks of data of a small shop: questions with follow-ups and translations, people and
+ * conversations, to which `member` replies. Returns how much was created, and the answers: they are stored by a worker,
+ * or by `storeDemoAnswers`.
  */
-export async function fillDemo(tenant: TenantStorage, worker: Storage, member: DemoMember, now: Date) {
+export async function fillDemo(tenant: TenantStorage, member: DemoMember, now: Date) {
   const questions = await publishAll(tenant, now);
   const answers = [...questions].flatMap(([key, id]) => acceptedAnswers(tenant.tenantId, key, id, now));
-  const stored = await storeAnswers(worker, answers);
   await setFirstCardTime(tenant, daysBefore(now, PUBLISHED_DAYS_AGO));
   const profiles = demoProfiles();
   await patchProfiles(
@@ -146,9 +150,24 @@ export async function fillDemo(tenant: TenantStorage, worker: Storage, member: D
   );
   for (const talk of TALKS.toReversed()) await holdTalk(tenant, member, talk);
   return {
-    questions: questions.size + 1,
-    answers: stored,
-    profiles: profiles.length,
-    conversations: TALKS.length,
+    answers,
+    created: { questions: questions.size + 1, profiles: profiles.length, conversations: TALKS.length },
   };
 }
+
+/** Adds an empty demo tenant with an existing account as its owner. Returns the tenant and the id of the member. */
+export async function insertDemoTenant(storage: Storage, account: NewAccount, now: Date) {
+  const tenant = await insertTenant(storage, DEMO_NAME, now, true);
+  const memberId = await addMember(storage, tenant.id, { ...account, exists: true }, 'owner', now);
+  return { tenant, memberId };
+}
+
+const OWNED = `select tenants.id, tenants.name from members join tenants on tenants.id = members.tenant_id
+  where members.account_id = $1 and members.role = 'owner' and tenants.is_demo order by tenants.id`;
+
+/** Returns the demo tenants that an account owns, and locks the account until the end of the transaction. */
+export const lockDemoTenants = (storage: Storage, accountId: string): Promise<{ id: string; name: string }[]> =>
+  storage.forAccount(accountId).transaction(async tx => {
+    await tx.query('select from accounts where id = $1 for update', [accountId]);
+    return tx.query<{ id: string; name: string }>(OWNED, [accountId]);
+  });

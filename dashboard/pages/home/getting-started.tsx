@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { ButtonLink } from '../../components/button.tsx';
+import { DemoData } from '../../components/demo-data.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Snippets } from '../../components/snippets/first-request.tsx';
@@ -79,6 +80,7 @@ export const GettingStarted = ({ progress }: { progress: Progress }) => (
     <Panel>
       <Checklist progress={progress} />
     </Panel>
+    <DemoData />
     <Snippets />
   </Page>
 );

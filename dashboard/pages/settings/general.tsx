@@ -1,6 +1,7 @@
 import { useAct, useApi } from '../../api/hooks.ts';
 import type { Tenant } from '../../api/names.ts';
 import { CopyValue } from '../../components/copy.tsx';
+import { DemoData } from '../../components/demo-data.tsx';
 import { SelectInput, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { useStoredForm } from '../../components/fields/use-stored-form.ts';
@@ -111,6 +112,7 @@ export function General() {
           <Ready query={tenant}>{data => <PrivacyForm tenant={data} etag={tenant.etag} />}</Ready>
         </Panel>
       )}
+      <DemoData />
     </SettingsFrame>
   );
 }

@@ -16,7 +16,9 @@ const accountOf = (idOf: IdOf) => ({
   email: 'ada@example.com',
   name: 'Ada Lovelace',
   totp_enabled: false,
-  memberships: [{ tenant: { id: idOf('tenant'), name: 'Acme' }, member_id: idOf('member'), role: 'owner' }],
+  memberships: [
+    { tenant: { id: idOf('tenant'), name: 'Acme', demo: false }, member_id: idOf('member'), role: 'owner' },
+  ],
 });
 
 /** Logins and a person's own account. */
@@ -42,6 +44,7 @@ function accountExamples(idOf: IdOf, at: string): Record<string, unknown> {
     },
     Setup: { token: 'T4pEaO2cXkVb', tenant_name: 'Acme', name, email, password: PASSWORD },
     Account: account,
+    TenantName: { id: idOf('tenant'), name: 'Nordlicht Coffee (demo)', demo: true },
     AccountPatch: { name: 'Ada King' },
     PasswordChange: { current_password: PASSWORD, new_password: 'tr0ub4dor and three more' },
     PasswordResetRequest: { email },

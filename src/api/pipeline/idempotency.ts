@@ -122,11 +122,11 @@ async function finish(
   name: KeyName,
   tenant: TenantStorage,
   keep: (tenant: TenantStorage) => Promise<unknown>,
-  { log }: Pick<ApiDeps, 'log'>,
+  { log, storage }: Pick<ApiDeps, 'log' | 'storage'>,
 ): Promise<void> {
   if (afterwards) {
     try {
-      await afterwards();
+      await afterwards({ storage });
     } catch (error) {
       await releaseIdempotencyKey(tenant, name);
       throw error;

@@ -10,8 +10,8 @@ const presentAccount = (account: AccountRow, memberships: MembershipRow[]) => ({
   email: account.email,
   name: account.name,
   totp_enabled: account.totp_confirmed_at !== null,
-  memberships: memberships.map(({ tenant_id, tenant_name, member_id, role }) => ({
-    tenant: { id: toTypeId('tenant', tenant_id), name: tenant_name },
+  memberships: memberships.map(({ tenant_id, tenant_name, is_demo, member_id, role }) => ({
+    tenant: { id: toTypeId('tenant', tenant_id), name: tenant_name, demo: is_demo },
     member_id: toTypeId('member', member_id),
     role,
   })),

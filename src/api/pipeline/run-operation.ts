@@ -75,7 +75,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
 async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
   const result = await runHandler(operation, request, deps);
   if (isReply(result)) {
-    await result.afterwards?.();
+    await result.afterwards?.(deps);
     result.announce?.();
   }
   send(ctx, operation, result);

@@ -64,7 +64,7 @@ export const TAGS: Record<string, string> = {
   Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',
   Sessions: 'Login and logout of the team in the dashboard.',
   Account: "A person's own name, password and authenticator.",
-  Tenant: 'The settings of the tenant.',
+  Tenant: 'The settings of the tenant, and demo tenants.',
   Members: 'The team: members, roles and invitations.',
   'API keys': 'Keys for servers and for public tokens.',
   Webhooks: 'Events sent to your own systems, and their deliveries.',
