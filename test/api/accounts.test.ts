@@ -40,7 +40,11 @@ describe('the first run', () => {
     expect(replies.filter(({ status }) => status === 404)).toHaveLength(9);
     const [{ body }] = made as [(typeof replies)[number]];
     expect(body.member.memberships).toEqual([
-      { tenant: { id: expect.stringMatching(/^tenant_/), name: 'Acme' }, member_id: expect.any(String), role: 'owner' },
+      {
+        tenant: { id: expect.stringMatching(/^tenant_/), name: 'Acme', demo: false },
+        member_id: expect.any(String),
+        role: 'owner',
+      },
     ]);
     const headers = headersOf(made[0] as (typeof replies)[number], body.member.memberships[0].tenant.id);
     expect((await fresh.request('GET', '/v1/tenant', { headers })).body).toMatchObject({

@@ -28,7 +28,7 @@ describe('a login', () => {
     const reply = await logIn(api, person.email.toUpperCase());
     expect(reply).toMatchObject({ status: 200, body: { member: { email: person.email, totp_enabled: false } } });
     expect(reply.body.member.memberships).toEqual([
-      { tenant: { id: tenant.id, name: 'Acme' }, member_id: person.memberId, role: 'owner' },
+      { tenant: { id: tenant.id, name: 'Acme', demo: false }, member_id: person.memberId, role: 'owner' },
     ]);
     expect(reply.headers.get('Set-Cookie')).toMatch(
       /^__Host-parley_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
