@@ -6,7 +6,7 @@ import { withClient, withDirectClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { ensureRoles, queryAs, roleName } from './database-roles.ts';
 import { sqlState } from './errors.ts';
-import { NEEDED_SCHEMA } from './migrations/index.ts';
+import { NEEDED_SCHEMA, OLDEST_COMPATIBLE } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 import { findPoolerFault } from './pooling.ts';
 
@@ -63,6 +63,8 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
   }
 }
 
+const RECORD_VERSION = 'insert into schema_state (version, oldest_compatible) values ($1, $2) on conflict do nothing';
+
 /**
  * Migrates the schema to this build's version. A second migrator waits for the first and then has no work left.
  *
@@ -77,7 +79,9 @@ export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]
     const orm = await openOrm(database, log);
     try {
       await awaitMigrationLock(lock);
-      return await applyPending(orm.migrator, log);
+      const applied = await applyPending(orm.migrator, log);
+      await lock.query(RECORD_VERSION, [NEEDED_SCHEMA, OLDEST_COMPATIBLE]);
+      return applied;
     } finally {
       await orm.close(true);
     }

@@ -115,7 +115,16 @@ export const MIGRATIONS = [
   { name: '20270104-count-indexes', class: CountIndexes },
 ];
 
-/** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 39;
+/**
+ * The schema version that this build needs, recorded by `migrate` once every migration is applied. A later one works if
+ * it declares this build compatible.
+ *
+ * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
+ * before the migrations after it.
+ */
+export const NEEDED_SCHEMA = 40;
+
+/** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
+export const OLDEST_COMPATIBLE = 11;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };
