@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Build } from './image.ts';
+import type { Build, Image } from './image.ts';
 import type { Owner } from './owner.ts';
 import { ROOT, run } from './steps.ts';
 
@@ -11,9 +11,15 @@ export function writeBillOfMaterials(layout: string, architecture: string, file:
   });
 }
 
-/** Returns the base images of the Dockerfile, with the digests that this machine used, where it knows them. */
-function findBases(): { uri: string; digest?: { sha256: string } }[] {
-  const names = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+:\S+)/gm);
+/** An input of a build, with its digest where this machine knows it. */
+interface Dependency {
+  uri: string;
+  digest?: Record<string, string>;
+}
+
+/** Returns the base images of an image's Dockerfile, with the digests that this machine used. */
+function findBases({ context }: Image): Dependency[] {
+  const names = readFileSync(join(ROOT, context, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+:\S+)/gm);
   return [...new Set([...names].map(([, name]) => name as string))].map(name => {
     const [repoDigest] =
       JSON.parse(run('docker', ['image', 'inspect', name, '--format', '{{json .RepoDigests}}'])) ?? [];
@@ -23,15 +29,29 @@ function findBases(): { uri: string; digest?: { sha256: string } }[] {
   });
 }
 
-/** Writes the provenance of a build as a predicate of SLSA 1: commit, parameters, base images and builder. */
-export function writeProvenance({ version, commit, epoch }: Build, owner: Owner, file: string): void {
+/** What the provenance of an image states. */
+export interface Origin {
+  image: Image;
+  build: Build;
+  owner: Owner;
+  /** The reference of Parley's own image, by digest, for an image that is built from it. */
+  parley?: string | undefined;
+}
+
+/** Writes the provenance of an image as a predicate of SLSA 1: commit, parameters, base images and builder. */
+export function writeProvenance(
+  { image, build: { version, commit, epoch }, owner, parley }: Origin,
+  file: string,
+): void {
   const source = { uri: `git+${owner.source}`, digest: { gitCommit: commit } };
+  const [uri, sha256] = parley?.split('@sha256:') ?? [];
+  const ofParley: Dependency[] = uri && sha256 ? [{ uri, digest: { sha256 } }] : [];
   const predicate = {
     buildDefinition: {
       buildType: `${owner.source}/release/image.ts`,
-      externalParameters: { version, SOURCE_DATE_EPOCH: epoch },
+      externalParameters: { image: image.name, version, SOURCE_DATE_EPOCH: epoch },
       internalParameters: {},
-      resolvedDependencies: [source, ...findBases()],
+      resolvedDependencies: [source, ...findBases(image), ...ofParley],
     },
     runDetails: { builder: { id: owner.home }, metadata: { startedOn: new Date().toISOString() } },
   };

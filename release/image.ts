@@ -3,13 +3,35 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { run, say } from './steps.ts';
 
-/** An image of one commit. */
+/** The state of which a release is built. */
 export interface Build {
   version: string;
   commit: string;
   /** Time of the commit in seconds; the time of every file in the image's layer `/app`. */
   epoch: string;
 }
+
+/** An image of a release. */
+export interface Image {
+  name: string;
+  title: string;
+  /** The folder that is sent to Docker, with the image's Dockerfile. */
+  context: string;
+  /** Whether it copies from Parley's own image, which its build argument `PARLEY_IMAGE` names. */
+  isBuiltFromParley?: true;
+}
+
+/** The images of a release. The first one is Parley itself; later ones may be built from it. */
+export const IMAGES: readonly [Image, ...Image[]] = [
+  { name: 'parley', title: 'Parley', context: '.' },
+  {
+    name: 'parley-backup',
+    title: 'Parley with the tools of PostgreSQL and Valkey',
+    context: 'config/backup',
+    isBuiltFromParley: true,
+  },
+  { name: 'parley-proxy', title: 'HAProxy for updates of Parley with Compose', context: 'config/haproxy' },
+];
 
 interface Descriptor {
   mediaType: string;
@@ -34,14 +56,28 @@ export function findArchitectures(): string[] {
   });
 }
 
-/** Builds the image of one architecture into the OCI layout `layout`, under the tag of its architecture. */
-function buildOne({ version, commit, epoch }: Build, architecture: string, layout: string): Descriptor {
-  const image = `parley-release:${version}-${architecture}`;
-  const settings = [`REVISION=${commit}`, `SOURCE_DATE_EPOCH=${epoch}`].flatMap(value => ['--build-arg', value]);
+const localTag = (name: string, version: string, architecture: string): string =>
+  `${name}-release:${version}-${architecture}`;
+
+/** The options of `docker build` for an image: arguments and labels. */
+function optionsOf({ title, isBuiltFromParley }: Image, build: Build, architecture: string): string[] {
+  const { version, commit, epoch } = build;
+  const parley = isBuiltFromParley ? [`PARLEY_IMAGE=${localTag('parley', version, architecture)}`] : [];
+  const labels = { title, licenses: 'Apache-2.0', version, revision: commit };
+  return [
+    ...[`REVISION=${commit}`, `SOURCE_DATE_EPOCH=${epoch}`, ...parley].flatMap(value => ['--build-arg', value]),
+    ...Object.entries(labels).flatMap(([name, value]) => ['--label', `org.opencontainers.image.${name}=${value}`]),
+  ];
+}
+
+/** Builds an image for one architecture into the OCI layout `layout`, under the tag of its architecture. */
+function buildOne(image: Image, build: Build, architecture: string, layout: string): Descriptor {
+  const tag = localTag(image.name, build.version, architecture);
   const network = process.env.RELEASE_BUILD_NETWORK ? ['--network', process.env.RELEASE_BUILD_NETWORK] : [];
-  run('docker', ['build', ...network, '--platform', `linux/${architecture}`, ...settings, '--tag', image, '.']);
-  const archive = join(layout, '..', `${architecture}.tar`);
-  run('docker', ['save', '--output', archive, image]);
+  const options = optionsOf(image, build, architecture);
+  run('docker', ['build', ...network, '--platform', `linux/${architecture}`, ...options, '--tag', tag, image.context]);
+  const archive = join(layout, '..', `${image.name}-${architecture}.tar`);
+  run('docker', ['save', '--output', archive, tag]);
   run('skopeo', ['copy', '--quiet', `docker-archive:${archive}`, `oci:${layout}:${architecture}`]);
   rmSync(archive);
   const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] };
@@ -66,11 +102,10 @@ function writeIndex(layout: string, { version, commit }: Build, manifests: Descr
   return entry.digest;
 }
 
-/** Builds the image of every possible architecture into an OCI layout. Returns the digest of its index. */
-export function buildImage(build: Build, layout: string): { digest: string; architectures: string[] } {
+/** Builds an image for these architectures into an OCI layout. Returns the digest of its index. */
+export function buildImage(image: Image, build: Build, architectures: string[], layout: string): string {
   rmSync(layout, { recursive: true, force: true });
   mkdirSync(layout, { recursive: true });
-  const architectures = findArchitectures();
-  const manifests = architectures.map(architecture => buildOne(build, architecture, layout));
-  return { digest: writeIndex(layout, build, manifests), architectures };
+  const manifests = architectures.map(architecture => buildOne(image, build, architecture, layout));
+  return writeIndex(layout, build, manifests);
 }

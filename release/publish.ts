@@ -17,18 +17,21 @@ export const pushImage = (layout: string, version: string, reference: string): s
   ]);
 
 /**
- * Packs the chart so that it installs the image of `repository`. Returns the archive.
+ * Packs the chart so that it installs the images of `registry`. Returns the archive.
  *
  * Links are replaced by the files, and the chart gets the publisher from `owner`, unless that is unknown.
  */
-export function packChart(folder: string, version: string, repository: string, owner?: Owner): string {
+export function packChart(folder: string, version: string, registry: string, owner?: Owner): string {
   const copy = join(folder, 'chart');
   rmSync(copy, { recursive: true, force: true });
   cpSync(join(ROOT, 'helm'), copy, { recursive: true, dereference: true });
   const values = parseDocument(readFileSync(join(copy, 'values.yaml'), 'utf8'));
-  const [registry = '', ...path] = repository.split('/');
-  values.setIn(['image', 'registry'], registry);
-  values.setIn(['image', 'repository'], path.join('/'));
+  const [host = '', ...path] = registry.split('/');
+  const images = { parley: ['image'], 'parley-backup': ['backup', 'image'] };
+  for (const [name, place] of Object.entries(images)) {
+    values.setIn([...place, 'registry'], host);
+    values.setIn([...place, 'repository'], [...path, name].join('/'));
+  }
   writeFileSync(join(copy, 'values.yaml'), values.toString());
   const chart = parseDocument(readFileSync(join(copy, 'Chart.yaml'), 'utf8'));
   if (owner) {
@@ -36,7 +39,11 @@ export function packChart(folder: string, version: string, repository: string, o
     chart.set('sources', [owner.source]);
     chart.set('maintainers', [{ name: owner.name }]);
   }
-  chart.setIn(['annotations', 'artifacthub.io/images'], `- name: parley\n  image: ${repository}:${version}\n`);
+  const listed = ['annotations', 'artifacthub.io/images'];
+  chart.setIn(
+    listed,
+    String(chart.getIn(listed)).replaceAll(/image: (parley(?:-backup)?):/g, `image: ${registry}/$1:`),
+  );
   writeFileSync(join(copy, 'Chart.yaml'), chart.toString());
   run('helm', ['package', copy, '--destination', folder]);
   rmSync(copy, { recursive: true });

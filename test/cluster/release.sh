@@ -36,17 +36,14 @@ cd "$clone"
 first=$(node -p 'require("./package.json").version')
 second=${first%.*}.$((${first##*.} + 1))
 echo '{ name: T, security_contact: s@example.com, home: "https://example.com", source: "https://example.com/git" }' >release/owner.yaml
-git commit --quiet --all --message owner
+npm run --silent release -- --version "$first" --prepare
+git commit --quiet --all --message 'owner and changelog'
 (cd "$work" && cosign generate-key-pair >/dev/null 2>&1)
 
 release() { npm run --silent release -- --version "$1" --registry "$registry" --sign "$work/cosign.key"; }
-bump() { # raises the version in each place that `npm run release -- --dry-run` compares
-  sed -i "s/\"version\": \"$first\"/\"version\": \"$second\"/" package.json docs/openapi.json
-  sed -i "0,/\"version\": \"$first\"/s//\"version\": \"$second\"/; 0,/\"version\": \"$first\"/s//\"version\": \"$second\"/" package-lock.json
-  sed -i "s/^\(version\|appVersion\): $first/\1: $second/; s/parley:$first/parley:$second/" helm/Chart.yaml
-  sed -i "s/$first/$second/g" README.md
-  sed -i "s/image.version=\"$first\"/image.version=\"$second\"/" Dockerfile
-  sed -i "s/^## \[$first\]/## [$second]\n\nThe next version.\n\n## [$first]/" CHANGELOG.md
+next() { # the commit of the next version
+  sed -i "s/^## \[Unreleased\]$/&\n\n- The next version./" CHANGELOG.md
+  npm run --silent release -- --version "$second" --prepare
   git commit --quiet --all --message "version $second"
 }
 digest() { node -p "JSON.parse(fs.readFileSync('release/built/$1/release.json')).$2.split('@')[1]"; }
@@ -66,10 +63,14 @@ test_release() { helm test parley --namespace "$namespace" --timeout 5m; }
 echo "| Step | Duration |"
 echo "|---|---|"
 step "release $first" release "$first"
-step "cosign verify of the image and the chart" sh -c "$(declare -f verify); work=$work; verify $registry/parley@$(digest "$first" image) && verify $registry/charts/parley@$(digest "$first" chart)"
+verify_all() {
+  verify "$registry/parley@$(digest "$first" image)" && verify "$registry/parley-backup@$(digest "$first" backup_image)" &&
+    verify "$registry/parley-proxy@$(digest "$first" proxy_image)" && verify "$registry/charts/parley@$(digest "$first" chart)"
+}
+step "cosign verify of the images and the chart" verify_all
 wrong=$registry/parley@sha256:$(printf '0%.0s' {1..64})
 step "cosign refuses another digest" refused verify "$wrong"
-bump
+next
 step "release $second" release "$second"
 kubectl create namespace "$namespace" >/dev/null
 kubectl label namespace "$namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null

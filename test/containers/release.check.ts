@@ -39,7 +39,20 @@ describe.skipIf(missing.length > 0)('npm run release', () => {
       reference,
     ]);
   const released = () =>
-    JSON.parse(readFileSync(join(built, 'release.json'), 'utf8')) as { image: string; chart: string };
+    JSON.parse(readFileSync(join(built, 'release.json'), 'utf8')) as Record<
+      'image' | 'backup_image' | 'proxy_image' | 'chart',
+      string
+    >;
+  /** The predicate of the newest attestation of a type. */
+  const statement = (image: string, type: string) => {
+    const { payload } = JSON.parse(
+      verify(image, 'verify-attestation', '--type', type).trim().split('\n').at(-1) as string,
+    );
+    return JSON.parse(Buffer.from(payload, 'base64').toString()).predicate;
+  };
+  const packagesOf = (image: string): string[] =>
+    statement(image, 'spdxjson').packages.map(({ name }: { name: string }) => name);
+  const originOf = (image: string) => statement(image, 'slsaprovenance1').buildDefinition.resolvedDependencies;
 
   beforeAll(async () => {
     const port = await freePort();
@@ -79,27 +92,41 @@ describe.skipIf(missing.length > 0)('npm run release', () => {
     );
     expect(() => release()).toThrow(/changes that are not committed/);
     git('commit', '--quiet', '--all', '--message', 'owner');
+    const notes = join(clone, 'CHANGELOG.md');
+    writeFileSync(notes, readFileSync(notes, 'utf8').replace('## [Unreleased]\n', '$&\n- A late change.\n'));
+    git('commit', '--quiet', '--all', '--message', 'late');
+    expect(() => release()).toThrow(/CHANGELOG.md has changes under \[Unreleased\]/);
+    release('--prepare');
+    git('commit', '--quiet', '--all', '--message', 'changelog');
     expect(await (await fetch(`http://${registry}/v2/_catalog`)).json()).toEqual({ repositories: [] });
   });
 
   test('pushes a signed image with bill of materials and provenance, and a signed chart', () => {
     release('--sign', join(folder, 'cosign.key'));
-    const { image, chart } = released();
-    for (const reference of [image, chart]) expect(verify(reference)).toContain(reference.split('@')[1]);
-    const statement = (type: string) => {
-      const { payload } = JSON.parse(
-        verify(image, 'verify-attestation', '--type', type).trim().split('\n').at(-1) as string,
-      );
-      return JSON.parse(Buffer.from(payload, 'base64').toString()).predicate;
-    };
-    const names = statement('spdxjson').packages.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(expect.arrayContaining(['bullmq', 'libc6', 'node']));
-    expect(statement('slsaprovenance1').buildDefinition.resolvedDependencies[0].digest.gitCommit).toBe(
-      git('rev-parse', 'HEAD').trim(),
-    );
+    const { image, ...others } = released();
+    for (const reference of [image, others.backup_image, others.proxy_image, others.chart])
+      expect(verify(reference)).toContain(reference.split('@')[1]);
+    expect(packagesOf(image)).toEqual(expect.arrayContaining(['bullmq', 'libc6', 'node']));
+    expect(originOf(image)[0].digest.gitCommit).toBe(git('rev-parse', 'HEAD').trim());
     const other = image.replace(/.$/, last => (last === '0' ? '1' : '0'));
     expect(() => verify(other)).toThrow();
   }, 900_000);
+
+  test('pushes the images for backups and for updates with Compose, with evidence of their own', () => {
+    const { image, backup_image, proxy_image } = released();
+    expect(packagesOf(backup_image)).toEqual(expect.arrayContaining(['bullmq', 'postgresql-18', 'valkey-tools']));
+    expect(packagesOf(proxy_image)).toContain('haproxy');
+    const [uri, sha256] = image.split('@sha256:');
+    expect(originOf(backup_image)).toContainEqual({ uri, digest: { sha256 } });
+    expect(JSON.stringify(originOf(proxy_image))).not.toContain(sha256);
+    for (const reference of [backup_image, proxy_image]) {
+      const inspected = run('skopeo', ['inspect', '--tls-verify=false', '--no-tags', `docker://${reference}`]);
+      expect(JSON.parse(inspected).Labels).toMatchObject({
+        'org.opencontainers.image.version': version,
+        'org.opencontainers.image.revision': git('rev-parse', 'HEAD').trim(),
+      });
+    }
+  }, 120_000);
 
   test('the chart installs the pushed image by default, and by digest', () => {
     const { image } = released();
@@ -116,6 +143,9 @@ describe.skipIf(missing.length > 0)('npm run release', () => {
       'secrets.existingSecret=s',
     ];
     expect(run('helm', chart)).toContain(`image: ${registry}/parley:${version}`);
+    expect(run('helm', [...chart, '--set', 'backup.enabled=true'])).toContain(
+      `image: ${registry}/parley-backup:${version}`,
+    );
     expect(run('helm', [...chart, '--set', `image.digest=${image.split('@')[1]}`])).toContain(`image: ${image}`);
     expect(readdirSync(join(built, 'clients'))).toHaveLength(4);
     run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], built);

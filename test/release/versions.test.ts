@@ -4,11 +4,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readOwner } from '../../release/owner.ts';
 import { pin, unpinned } from '../../release/pin-bases.ts';
-import { changelogOf, clientVersions, requireSame, serverVersions } from '../../release/versions.ts';
+import {
+  changelogOf,
+  clientVersions,
+  closeUnreleased,
+  requireNothingUnreleased,
+  requireSame,
+  serverVersions,
+} from '../../release/versions.ts';
 
 test('all places that state the version of the server, and of each client, agree', () => {
   const [first, ...others] = serverVersions();
-  expect(others.length).toBeGreaterThan(6);
+  expect(others.length).toBeGreaterThan(12);
   expect(() => requireSame('The version', first?.version, others)).not.toThrow();
   for (const [name, stated] of Object.entries(clientVersions()))
     expect(() => requireSame(name, stated[0]?.version, stated)).not.toThrow();
@@ -31,6 +38,25 @@ test('a release needs a section with text in the changelog', () => {
   expect(changelogOf('0.2.0', changelog)).toBe('- new');
   expect(() => changelogOf('0.1.0', changelog)).toThrow('no section [0.1.0]');
   expect(() => changelogOf('0.3.0', changelog)).toThrow('no section [0.3.0]');
+});
+
+test('changes under no version are refused, and moved to the section of the version', () => {
+  const unreleased = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- b\n\n### Fixed\n\n- c\n  more\n\n';
+  const old = '## [0.1.0] - 2026-11-01\n\n- first\n';
+  expect(() => requireNothingUnreleased('0.2.0', unreleased + old)).toThrow('changes under [Unreleased]');
+  const closed = closeUnreleased(unreleased + old, '0.2.0', '2026-12-01');
+  const heads = '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n';
+  expect(closed).toBe(`${heads}### Added\n\n- b\n\n### Fixed\n\n- c\n  more\n\n${old}`);
+  expect(() => requireNothingUnreleased('0.2.0', closed)).not.toThrow();
+  expect(closeUnreleased(closed, '0.2.0', '2026-12-01')).toBe(closed);
+});
+
+test('a section that was written before the release gets the later changes, each under its heading', () => {
+  const changelog =
+    '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- b\n\n### Changed\n\n- d\n\n## [0.2.0] - 2026-11-01\n\nTo update: x.\n\n### Added\n\n- a\n\n- a2\n\n### Fixed\n\n- c\n\n## [0.1.0]\n\n- first\n';
+  expect(closeUnreleased(changelog, '0.2.0', '2026-12-01')).toBe(
+    '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\nTo update: x.\n\n### Added\n\n- a\n\n- a2\n- b\n\n### Fixed\n\n- c\n\n### Changed\n\n- d\n\n## [0.1.0]\n\n- first\n',
+  );
 });
 
 test('an owner without a name is refused, with the names of the empty values', () => {
