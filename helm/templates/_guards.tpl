@@ -1,6 +1,7 @@
 {{/* Each guard fails the render, with a remedy, if the values cannot work or would lose data. */}}
 {{- define "parley.guards" -}}
 {{- include "parley.guards.stores" . }}
+{{- include "parley.guards.users" . }}
 {{- include "parley.guards.shape" . }}
 {{- include "parley.guards.connections" . }}
 {{- include "parley.guards.kinds" . }}
@@ -31,6 +32,24 @@
 {{- if not (or .Values.valkey.enabled $given) }}
 {{- include "parley.reject" "valkey.enabled is false, so externalRedis requires a host, a url, or an existingSecret with keys.host or keys.url. Alternatively, set queue.backend=postgres." }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A user of the API's own, without the rights of the worker. */}}
+{{- define "parley.guards.users" -}}
+{{- $own := .Values.api.ownDatabaseUser }}
+{{- $secret := .Values.api.databaseSecret.name }}
+{{- if and (or $own $secret) (ne .Values.queue.backend "redis") }}
+{{- include "parley.reject" "api.ownDatabaseUser and api.databaseSecret require queue.backend=redis: with the queue in PostgreSQL, the API needs the rights of the worker to add answers." }}
+{{- end }}
+{{- if and $own (not .Values.postgresql.enabled) }}
+{{- include "parley.reject" "api.ownDatabaseUser is for the bundled PostgreSQL. For an external database, set api.databaseSecret to a Secret with the URL of the API's user." }}
+{{- end }}
+{{- if and $secret .Values.postgresql.enabled }}
+{{- include "parley.reject" "api.databaseSecret is for an external database. For the bundled PostgreSQL, set api.ownDatabaseUser=true." }}
+{{- end }}
+{{- if and $own .Values.secrets.existingSecret (not .Values.secrets.keys.postgresqlApiUrl) }}
+{{- include "parley.reject" "api.ownDatabaseUser with secrets.existingSecret requires secrets.keys.postgresqlApiUrl, the key of the API's URL in that Secret." }}
 {{- end }}
 {{- end }}
 

@@ -8,7 +8,7 @@
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
 {{- if $root.Values.secrets.existingSecret }}{{ get $root.Values.secrets.keys $name }}
-{{- else }}{{ get (dict "secretKey" "secret-key" "formerKeys" "former-keys" "postgresqlPassword" "postgresql-password" "postgresqlServiceUrl" "postgresql-service-url" "valkeyPassword" "valkey-password") $name }}
+{{- else }}{{ get (dict "secretKey" "secret-key" "formerKeys" "former-keys" "postgresqlPassword" "postgresql-password" "postgresqlServiceUrl" "postgresql-service-url" "postgresqlApiUrl" "postgresql-api-url" "valkeyPassword" "valkey-password") $name }}
 {{- end }}
 {{- end }}
 
@@ -20,6 +20,14 @@ the Secret lacks it: they then log in as the owner of the tables.
 {{- if not .Values.postgresql.enabled }}
 {{- else if .Values.secrets.existingSecret }}{{ .Values.secrets.keys.postgresqlServiceUrl }}
 {{- else if hasKey (include "parley.secretData" . | fromYaml) "postgresql-service-url" }}postgresql-service-url
+{{- end }}
+{{- end }}
+
+{{/* The key of the URL with which the API logs in to the bundled PostgreSQL as a user of its own. Empty if it has none. */}}
+{{- define "parley.apiUrlEntry" -}}
+{{- if or (not .Values.postgresql.enabled) (not .Values.api.ownDatabaseUser) }}
+{{- else if .Values.secrets.existingSecret }}{{ .Values.secrets.keys.postgresqlApiUrl }}
+{{- else if hasKey (include "parley.secretData" . | fromYaml) "postgresql-api-url" }}postgresql-api-url
 {{- end }}
 {{- end }}
 
@@ -51,6 +59,10 @@ Secrets, because Helm stores its releases in them.
 {{- $needed = append $needed (dict "entry" "postgresql-password" "value" "postgresqlPassword" "random" (randAlphaNum 48) "lost" (ne $hasDatabase "")) }}
 {{- $serviceUrl := printf "postgresql://parley_service:%s@%s-postgresql:5432/parley" (randAlphaNum 48) (include "parley.fullname" .) }}
 {{- $needed = append $needed (dict "entry" "postgresql-service-url" "value" "postgresqlServiceUrl" "random" $serviceUrl "lost" false "optional" true) }}
+{{- if .Values.api.ownDatabaseUser }}
+{{- $apiUrl := printf "postgresql://parley_api:%s@%s-postgresql:5432/parley" (randAlphaNum 48) (include "parley.fullname" .) }}
+{{- $needed = append $needed (dict "entry" "postgresql-api-url" "value" "postgresqlApiUrl" "random" $apiUrl "lost" false "optional" true) }}
+{{- end }}
 {{- end }}
 {{- if include "parley.bundledValkey" . }}
 {{- $needed = append $needed (dict "entry" "valkey-password" "value" "valkeyPassword" "random" (randAlphaNum 48) "lost" false) }}

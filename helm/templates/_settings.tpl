@@ -9,15 +9,23 @@
 {{- $list = append $list (dict "setting" "SECRET_KEY_OTHERS" "secret" (include "parley.secretName" .) "key" $former) }}
 {{- end }}
 {{- $service := include "parley.serviceUrlEntry" . }}
+{{- $api := include "parley.apiUrlEntry" . }}
 {{- /* They need the owner of the tables. */}}
 {{- $isOwner := has $component (list "migration" "backup") }}
-{{- if and .Values.postgresql.enabled (or $isOwner (not $service)) }}
+{{- if and $api (eq $component "api") }}
+{{- $list = append $list (dict "setting" "DATABASE_URL" "secret" (include "parley.secretName" .) "key" $api) }}
+{{- else if and .Values.postgresql.enabled (or $isOwner (not $service)) }}
 {{- $list = append $list (dict "setting" "DATABASE_PASSWORD" "secret" (include "parley.secretName" .) "key" (include "parley.secretEntry" (list . "postgresqlPassword"))) }}
 {{- if $service }}
 {{- $list = append $list (dict "setting" "DATABASE_SERVICE_URL" "secret" (include "parley.secretName" .) "key" $service) }}
 {{- end }}
+{{- if and $api $isOwner }}
+{{- $list = append $list (dict "setting" "DATABASE_API_URL" "secret" (include "parley.secretName" .) "key" $api) }}
+{{- end }}
 {{- else if .Values.postgresql.enabled }}
 {{- $list = append $list (dict "setting" "DATABASE_URL" "secret" (include "parley.secretName" .) "key" $service) }}
+{{- else if and (eq $component "api") .Values.api.databaseSecret.name }}
+{{- $list = append $list (dict "setting" "DATABASE_URL" "secret" .Values.api.databaseSecret.name "key" .Values.api.databaseSecret.key) }}
 {{- else if and $isOwner .Values.migrations.databaseSecret.name }}
 {{- $list = append $list (dict "setting" "DATABASE_URL" "secret" .Values.migrations.databaseSecret.name "key" .Values.migrations.databaseSecret.key) }}
 {{- else }}

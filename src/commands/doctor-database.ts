@@ -5,9 +5,9 @@ import { withClient } from '../platform/postgres-client.ts';
 import { readDurability } from '../platform/postgres-durability.ts';
 import { findSettingHints } from '../platform/postgres-settings.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
-import type { DatabaseUrl } from '../platform/store-urls.ts';
+import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { countLosses } from '../storage/conservation.ts';
-import { checkRoles, findExcessRights } from '../storage/database-roles.ts';
+import { actsAsApiOnly, checkRoles, findExcessRights, roleName } from '../storage/database-roles.ts';
 import { isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
@@ -39,7 +39,7 @@ export async function examineDatabase({ url, secretKeys }: Database, config: Con
     ];
   }
   const schema = await examineSchema(url);
-  const access = await examineAccess(url);
+  const access = await examineAccess(url, config);
   const canRead = schema[0]?.ok && access.every(({ ok }) => ok);
   const inside = canRead ? [...(await examineSecrets(url, secretKeys)), ...(await examineTables(url, log))] : [];
   return [
@@ -156,13 +156,14 @@ async function examineSchema(url: DatabaseUrl): Promise<Check[]> {
 }
 
 /** Checks that row-level security applies to the roles, and whether the user itself needs fewer rights. */
-async function examineAccess(url: DatabaseUrl): Promise<Check[]> {
-  const faults = await checkRoles(url);
-  if (faults.length === 0) {
-    const excess = await findExcessRights(url);
-    const fine = well('row-level security', 'applies to the roles that Parley uses');
-    if (!excess) return [fine];
-    return [{ ...fine, hint: `The database user ${excess}: a user for API and worker needs only the two roles` }];
-  }
-  return faults.map(({ detail, remedy }) => ill('row-level security', detail, remedy));
+async function examineAccess(url: DatabaseUrl, { REDIS_URL }: Config): Promise<Check[]> {
+  // With the queue in PostgreSQL, the API needs the role of the worker too.
+  const isOfApi = REDIS_URL !== undefined && (await actsAsApiOnly(url));
+  const faults = await checkRoles(url, isOfApi ? [roleName('parley_app', rolePrefixOf(url))] : undefined);
+  if (faults.length > 0) return faults.map(({ detail, remedy }) => ill('row-level security', detail, remedy));
+  const fine = well('row-level security', 'applies to the roles that Parley uses');
+  if (isOfApi) return [{ ...fine, hint: 'The database user may act only as the API: a worker needs another one' }];
+  const excess = await findExcessRights(url);
+  if (!excess) return [fine];
+  return [{ ...fine, hint: `The database user ${excess}: a user for API and worker needs only the two roles` }];
 }

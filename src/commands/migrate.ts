@@ -6,19 +6,23 @@ import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { migrateQueue } from '../queue/connection.ts';
 import { ensureRoles, isDenied, MissingRights } from '../storage/database-roles.ts';
 import { awaitDatabase, migrate } from '../storage/migrate.ts';
-import { ensureServiceUser } from '../storage/service-user.ts';
+import { ensureServiceUsers } from '../storage/service-user.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How long to wait for a database that does not respond yet. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
 /**
- * Migrates the schema and, where PostgreSQL stores the queue, the queue's tables. Creates the roles, and the user of
- * `DATABASE_SERVICE_URL`, as far as they are missing.
+ * Migrates the schema and, where PostgreSQL stores the queue, the queue's tables. Creates the roles, and the users of
+ * `DATABASE_SERVICE_URL` and `DATABASE_API_URL`, as far as they are missing.
  *
  * Throws `UsageError` where the database user lacks a right.
  */
 export async function migrateAll(databaseUrl: DatabaseUrl, config: Config, log: Log): Promise<{ applied: string[] }> {
+  if (config.DATABASE_API_URL && !config.REDIS_URL)
+    throw new UsageError(
+      'DATABASE_API_URL requires REDIS_URL: with the queue in PostgreSQL, the API needs the rights of the worker to add answers.',
+    );
   try {
     return await migrateWithRoles(databaseUrl, config, log);
   } catch (error) {
@@ -38,8 +42,7 @@ async function migrateWithRoles(databaseUrl: DatabaseUrl, config: Config, log: L
   await migrateQueue({ databaseUrl, redisUrl: config.redis }); // first: processes that wait for the schema need the queue too
   const applied = await migrate(databaseUrl, log);
   if (applied.length > 0) log.info({ applied }, 'schema migrated');
-  const { DATABASE_SERVICE_URL: serviceUrl } = config;
-  if (serviceUrl) await withDirectClient(databaseUrl, client => ensureServiceUser(client, serviceUrl, prefix));
+  await withDirectClient(databaseUrl, client => ensureServiceUsers(client, config, prefix));
   return { applied };
 }
 

@@ -8,7 +8,7 @@ import { withDirectClient } from '../platform/postgres-client.ts';
 import { type RunTool, ToolError, toolsIn } from '../platform/run-tool.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { ensureRoles, MissingRights } from '../storage/database-roles.ts';
-import { ensureServiceUser } from '../storage/service-user.ts';
+import { ensureServiceUsers } from '../storage/service-user.ts';
 import { forLibpq } from './backup.ts';
 import { DATABASE_FILE, findBackup, fingerprint, QUEUE_FILE, readDescription } from './backup-files.ts';
 import { UsageError } from './usage-error.ts';
@@ -87,6 +87,5 @@ async function restoreDatabase(runTool: RunTool, url: DatabaseUrl, config: Confi
   const { url: target, secrets } = forLibpq(url);
   const how = ['--no-owner', '--exit-on-error', '--single-transaction', '--no-password'];
   await runTool('pg_restore', [...how, `--dbname=${target}`, dump], secrets);
-  const { DATABASE_SERVICE_URL: serviceUrl } = config;
-  if (serviceUrl) await withDirectClient(url, client => ensureServiceUser(client, serviceUrl, prefix));
+  await withDirectClient(url, client => ensureServiceUsers(client, config, prefix));
 }

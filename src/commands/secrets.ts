@@ -41,6 +41,8 @@ export function createSecrets(folder: string, databaseFolder?: string) {
   ensure('database_url', () => `postgresql://parley:${postgres}@postgres:5432/parley`);
   // API and worker do not log in as the owner of the tables. `migrate` creates their user.
   ensure('service_url', () => `postgresql://parley_service:${random('hex')}@postgres:5432/parley`);
+  // Used where the API has a user of its own, without the rights of the worker.
+  ensure('api_url', () => `postgresql://parley_api:${random('hex')}@postgres:5432/parley`);
   ensure('valkey.conf', () => `requirepass ${valkey}\n`); // a file, because arguments show in the process list
   ensure('redis_url', () => `redis://:${valkey}@valkey:6379`);
   return { dir: folder, created };

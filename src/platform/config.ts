@@ -81,6 +81,11 @@ const Settings = z.object({
     .describe(
       'Only for migrate: URL of the user as which API and worker log in; migrate creates the user as a mere member of the two roles, and sets its password',
     ),
+  DATABASE_API_URL: url('postgres', 'postgresql')
+    .optional()
+    .describe(
+      'Only for migrate, and only with REDIS_URL: URL of a separate user for the API, which migrate makes a member of only <prefix>_app, so that the API cannot act as the worker',
+    ),
   DATABASE_ROLE_PREFIX: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,40}$/, 'must consist of lower-case letters, digits and _, such as parley_staging')

@@ -7,6 +7,7 @@ export interface StoreSettings {
   DATABASE_PASSWORD?: string | undefined;
   DATABASE_DIRECT_URL?: string | undefined;
   DATABASE_SERVICE_URL?: string | undefined;
+  DATABASE_API_URL?: string | undefined;
   REDIS_URL?: string | undefined;
   REDIS_PASSWORD?: string | undefined;
   REDIS_SENTINEL_USERNAME?: string | undefined;
@@ -19,6 +20,7 @@ export const STORE_SECRETS = [
   'DATABASE_PASSWORD',
   'DATABASE_DIRECT_URL',
   'DATABASE_SERVICE_URL',
+  'DATABASE_API_URL',
   'REDIS_URL',
   'REDIS_PASSWORD',
   'REDIS_SENTINEL_PASSWORD',
@@ -39,11 +41,12 @@ function reread(name: (typeof STORE_SECRETS)[number], file: string, former: stri
 
 /** Returns the connection URLs of the stores, with passwords. */
 export const storeUrls = (settings: StoreSettings) => {
-  const { DATABASE_URL, DATABASE_PASSWORD, DATABASE_DIRECT_URL, DATABASE_SERVICE_URL } = settings;
+  const { DATABASE_URL, DATABASE_PASSWORD, DATABASE_DIRECT_URL, DATABASE_SERVICE_URL, DATABASE_API_URL } = settings;
   return {
     DATABASE_URL: DATABASE_URL && withLibpqTls(withPassword(DATABASE_URL, DATABASE_PASSWORD)),
     DATABASE_DIRECT_URL: DATABASE_DIRECT_URL && withLibpqTls(withPassword(DATABASE_DIRECT_URL, DATABASE_PASSWORD)),
     DATABASE_SERVICE_URL: DATABASE_SERVICE_URL && withLibpqTls(DATABASE_SERVICE_URL),
+    DATABASE_API_URL: DATABASE_API_URL && withLibpqTls(DATABASE_API_URL),
     REDIS_URL: settings.REDIS_URL && withPassword(settings.REDIS_URL, settings.REDIS_PASSWORD),
   };
 };

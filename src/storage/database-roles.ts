@@ -124,6 +124,13 @@ export const isOwner = async (client: Client): Promise<boolean> => {
   return rows[0]?.owns ?? false;
 };
 
+/** Whether the connection's user may act as the API and not as the worker, like that of `DATABASE_API_URL`. */
+export const actsAsApiOnly = (database: DatabaseUrl): Promise<boolean> =>
+  withClient(database, async client => {
+    const [app, worker] = await readRoles(client, namesOf(rolePrefixOf(database)));
+    return app?.usable === true && worker?.usable === false;
+  });
+
 /** A missing or excessive right of the connection's user. */
 export interface RoleFault {
   detail: string;

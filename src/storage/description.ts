@@ -81,6 +81,9 @@ const ANSWERED_BY: Partial<Record<Query, StorageRole>> = {
 /** In place of rows that only the owner of the tables may read. */
 const OWNER_ONLY = 'omitted: the user of DATABASE_URL does not own the tables';
 
+/** In place of rows that the user of `DATABASE_API_URL` may not read. */
+const NOT_OF_API = 'omitted: the user of DATABASE_URL may act only as the API';
+
 async function runQuery(client: Client, query: Query, prefix: string): Promise<unknown> {
   try {
     const params = query === 'settings' ? [SETTINGS] : [];
@@ -89,9 +92,9 @@ async function runQuery(client: Client, query: Query, prefix: string): Promise<u
     const role = ANSWERED_BY[query];
     if (!isDenied(error)) return { error: (error as Error).message }; // the table does not exist yet; other queries continue
     if (!role) return OWNER_ONLY;
-    return queryAs(client, roleName(role, prefix), QUERIES[query]).catch((failure: Error) => ({
-      error: failure.message,
-    }));
+    return queryAs(client, roleName(role, prefix), QUERIES[query]).catch((failure: Error) =>
+      isDenied(failure) ? NOT_OF_API : { error: failure.message },
+    );
   }
 }
 

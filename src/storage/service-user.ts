@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 import { isDenied, MissingRights, quoted, roleName } from './database-roles.ts';
 import { sqlState } from './errors.ts';
+import type { StorageRole } from './settings.ts';
 
 const ITERATIONS = 4096;
 
@@ -22,7 +23,7 @@ export function scramVerifier(password: string, salt: Buffer = randomBytes(16)):
 const isRefusedLogin = (error: unknown): boolean => ['28P01', '28000'].includes(sqlState(error) ?? '');
 
 /** Whether the user can log in and act as a role of Parley. */
-async function isReady(url: string, role: string): Promise<boolean> {
+async function canActAs(url: string, role: string): Promise<boolean> {
   try {
     await withClient(url, client => client.query("select set_config('role', $1, true)", [role]));
     return true;
@@ -32,39 +33,94 @@ async function isReady(url: string, role: string): Promise<boolean> {
   }
 }
 
+/** The settings for `migrate` with the users of API and worker, and the roles of each. */
+const USERS = {
+  DATABASE_SERVICE_URL: ['parley_app', 'parley_worker'],
+  DATABASE_API_URL: ['parley_app'],
+} as const satisfies Record<string, readonly StorageRole[]>;
+
+type UserSetting = keyof typeof USERS;
+type UserUrls = Partial<Record<UserSetting, string | undefined>>;
+
+const SETTINGS = Object.keys(USERS) as UserSetting[];
+const ALL_ROLES = USERS.DATABASE_SERVICE_URL;
+
+const userOf = (url: string): string => decodeURIComponent(new URL(url).username);
+
+/** Returns the setting whose user another one has, which has more rights. */
+function findSharedUser(urls: UserUrls, owner: string): string | undefined {
+  const users = new Map([[owner, 'DATABASE_URL, which owns the tables']]);
+  for (const setting of SETTINGS) {
+    const url = urls[setting];
+    if (!url) continue;
+    const other = users.get(userOf(url));
+    if (other) return `${setting} has the same user as ${other}.`;
+    users.set(userOf(url), `${setting}, which may act as the worker`);
+  }
+  return undefined;
+}
+
 /**
- * Creates the user of a URL (`DATABASE_SERVICE_URL`) as a mere member of the two roles, or sets its password and adds
- * what is missing. Changes nothing if the user can already log in and act as both.
+ * Creates the users of `DATABASE_SERVICE_URL` and `DATABASE_API_URL`, as far as these are set, as mere members of their
+ * roles, or sets their passwords and corrects their memberships. Changes nothing if a user is already as it should be.
  *
- * The user inherits nothing: without a role of Parley, it can read no table. The owner becomes a member of it, to see
- * its open transactions (`oldest_open_write`).
+ * The users inherit nothing: without a role of Parley, they can read no table. The owner becomes a member of them, to
+ * see their open transactions (`oldest_open_write`).
  */
-export async function ensureServiceUser(client: Client, url: string, prefix: string): Promise<void> {
-  const { username, password } = new URL(url);
-  const user = quoted(decodeURIComponent(username));
-  const roles = ['parley_app', 'parley_worker'].map(role => roleName(role, prefix));
-  const { rows } = await client.query<{ is_self: boolean; exists: boolean; is_seen: boolean }>(
-    `select current_user = $1::text as is_self,
+export async function ensureServiceUsers(client: Client, urls: UserUrls, prefix: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select current_user::text as name');
+  const shared = findSharedUser(urls, rows[0]?.name ?? '');
+  if (shared) throw new MissingRights(shared);
+  for (const setting of SETTINGS) {
+    const url = urls[setting];
+    if (url) await ensureUser(client, setting, url, prefix);
+  }
+}
+
+interface UserState {
+  exists: boolean;
+  /** Whether the owner sees its transactions. */
+  is_seen: boolean;
+  /** Roles of Parley of which it is a direct member. */
+  member_of: string[];
+}
+
+async function readState(client: Client, user: string, prefix: string): Promise<UserState> {
+  const { rows } = await client.query<UserState>(
+    `select exists(select from pg_roles where rolname = $1::text) as exists,
        coalesce(pg_has_role(current_user, (select oid from pg_roles where rolname = $1::text), 'usage'), false) as is_seen,
-       exists(select from pg_roles where rolname = $1::text) as exists`,
-    [decodeURIComponent(username)],
+       array(select granted.rolname::text from pg_auth_members join pg_roles as granted on granted.oid = roleid
+         join pg_roles as member on member.oid = pg_auth_members.member
+         where member.rolname = $1::text and granted.rolname = any($2)) as member_of`,
+    [user, ALL_ROLES.map(role => roleName(role, prefix))],
   );
-  const [state] = rows;
-  if (state?.is_self)
-    throw new MissingRights('DATABASE_SERVICE_URL has the same user as DATABASE_URL, which owns the tables.');
-  const grants = [`grant ${roles.join(', ')} to ${user}`];
-  const login = `login noinherit password '${scramVerifier(decodeURIComponent(password))}'`;
-  const isComplete = state?.exists && (await Promise.all(roles.map(role => isReady(url, role)))).every(Boolean);
+  return rows[0] as UserState;
+}
+
+async function ensureUser(client: Client, setting: UserSetting, url: string, prefix: string): Promise<void> {
+  const user = quoted(userOf(url));
+  const roles = USERS[setting].map(role => roleName(role, prefix));
+  const { exists, is_seen, member_of } = await readState(client, userOf(url), prefix);
+  const excess = member_of.filter(role => !roles.includes(role));
+  const isComplete = exists && (await Promise.all(roles.map(role => canActAs(url, role)))).every(Boolean);
+  const login = `login noinherit password '${scramVerifier(decodeURIComponent(new URL(url).password))}'`;
+  const grant = `grant ${roles.join(', ')} to ${user}`;
   const statements = [
-    ...(isComplete ? [] : [`${state?.exists ? 'alter' : 'create'} role ${user} ${login}`, ...grants]),
-    ...(state?.is_seen ? [] : [`grant ${user} to current_user`]),
+    ...(isComplete ? [] : [`${exists ? 'alter' : 'create'} role ${user} ${login}`, grant]),
+    ...excess.map(role => `revoke ${role} from ${user}`),
+    ...(is_seen ? [] : [`grant ${user} to current_user`]),
   ];
   try {
     for (const statement of statements) await client.query(statement);
   } catch (error) {
     if (!isDenied(error)) throw error;
+    const wanted = [
+      `create role ${user} login noinherit password '…'`,
+      grant,
+      `grant ${user} to the user of DATABASE_URL`,
+    ];
     throw new MissingRights(
-      `The database user may not create or change the user ${user} of DATABASE_SERVICE_URL. Have an administrator run: create role ${user} login noinherit password '…'; ${grants.join('; ')}; grant ${user} to the user of DATABASE_URL; and omit DATABASE_SERVICE_URL.`,
+      `The database user may not create or change the user ${user} of ${setting}. Have an administrator run: ${wanted.join('; ')}; and omit ${setting}.`,
     );
   }
 }

@@ -132,6 +132,25 @@ test('the demo passes, with the command line of the image', async () => {
   expect(stdout).not.toBe('');
 });
 
+test('with PARLEY_API_USER the API logs in as a user that cannot act as the worker, and answers are still stored', async () => {
+  const userOfDatabase = async () => {
+    const { checks, ok } = (await parley(['doctor'])) as { ok: boolean; checks: { name: string; hint?: string }[] };
+    return { ok, hint: checks.find(({ name }) => name === 'row-level security')?.hint };
+  };
+  expect(await userOfDatabase()).toEqual({ ok: true, hint: undefined });
+  const environment = { ...installation.environment, PARLEY_API_USER: 'api' };
+  await docker(['compose', '--project-name', project, 'up', '--detach', '--wait', 'api'], { environment });
+  expect(await userOfDatabase()).toEqual({ ok: true, hint: expect.stringContaining('only as the API') });
+  const other = await makeTenant();
+  const sender = sendAnswers([baseUrl], other.key.api_key, other.questionId, 1);
+  await moreAcknowledged(sender);
+  const { acknowledged } = await sender.stop();
+  await installation.atRest(other.key.api_key, BACK_WITHIN_MS);
+  expect(acknowledged.difference(new Set(await storedAnswers(other.key.api_key)))).toEqual(new Set());
+  await up();
+  expect(await userOfDatabase()).toEqual({ ok: true, hint: undefined });
+}, 600_000);
+
 test("a member's password is read from standard input", async () => {
   const options = ['--tenant', tenant.id, '--email', 'ann@example.com', '--role', 'owner'];
   expect(await parley(['member', 'create', ...options], 'correct horse battery\n')).toMatchObject({ role: 'owner' });

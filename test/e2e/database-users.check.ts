@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { scramVerifier } from '../../src/storage/service-user.ts';
+import { valkeyUrl } from '../support/api.ts';
 import { runHere } from '../support/command-line.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { runCommand } from '../support/process.ts';
@@ -167,6 +168,49 @@ describe('with an owner who may create roles', () => {
     const refused = await runHere(['migrate'], environmentOf(owner, { DATABASE_SERVICE_URL: urlAs(owner) }));
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('same user as DATABASE_URL') });
   });
+
+  test('the API runs as a user of its own, which cannot act as the worker', async () => {
+    await asAdministrator(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${owner}`);
+    const REDIS_URL = await valkeyUrl();
+    const ofApi = urlAs(`${prefix}_api`, 'of the API');
+    const users = { DATABASE_SERVICE_URL: urlAs(login), DATABASE_API_URL: ofApi };
+    const withoutQueue = await runHere(['migrate'], environmentOf(owner, users));
+    expect(withoutQueue).toMatchObject({ code: 1, stderr: expect.stringContaining('requires REDIS_URL') });
+    const shared = { ...users, DATABASE_API_URL: urlAs(login) };
+    const refused = await runHere(['migrate'], environmentOf(owner, { REDIS_URL, ...shared }));
+    expect(refused.stderr).toContain('DATABASE_API_URL has the same user as DATABASE_SERVICE_URL');
+
+    // A user that could act as the worker until now loses that right.
+    await asAdministrator(
+      `create role ${prefix}_api login noinherit ${PLAIN}`,
+      `grant ${prefix}_api to ${owner} with admin option`,
+    );
+    await withClient(urlAs(owner), client => client.query(`grant ${prefix}_worker to ${prefix}_api`));
+    for (let times = 0; times < 2; times++)
+      expect(await runHere(['migrate'], environmentOf(owner, { REDIS_URL, ...users }))).toMatchObject({ code: 0 });
+    await withClient(ofApi, async client => {
+      await expect(client.query(`set role ${prefix}_worker`)).rejects.toThrow(/permission denied/);
+      await expect(client.query('select from answers')).rejects.toThrow(/permission denied/);
+    });
+
+    const environment = environmentOf(login, { REDIS_URL, RATE_LIMITS: 'on' });
+    await using roles = await startRoles(environment, { DATABASE_URL: ofApi });
+    await roles.runDemo();
+    expect(roles.output()).not.toMatch(/"level":"error"|permission denied/);
+    expect(await roles.degraded()).toEqual([]);
+
+    const asApi = { ...environment, DATABASE_URL: ofApi };
+    const diagnosis = await diagnose(asApi);
+    expect(diagnosis).toMatchObject({ ok: true });
+    expect(diagnosis.checks.find(({ name }) => name === 'row-level security')?.hint).toMatch(/only as the API/);
+    const inPostgres = environmentOf(`${prefix}_api`, { DATABASE_URL: ofApi });
+    expect((await diagnose(inPostgres)).checks).toContainEqual(
+      expect.objectContaining({ ok: false, detail: `the database user is not a member of ${prefix}_worker` }),
+    );
+    const bundle = JSON.parse((await runHere(['support-bundle'], asApi)).stdout);
+    expect(bundle.database.ingestion).toBe('omitted: the user of DATABASE_URL may act only as the API');
+    expect(bundle.database.conservation).toHaveLength(1);
+  }, 300_000);
 
   test('a second installation on the server has roles of its own, which the first cannot assume', async () => {
     await asAdministrator(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${owner}`);

@@ -23,9 +23,15 @@ export interface Roles extends AsyncDisposable {
   degraded(): Promise<string[]>;
 }
 
-/** Starts API and worker in the same environment. Resolves when both are ready. */
-export async function startRoles(environment: Record<string, string>): Promise<Roles> {
-  const [api, worker] = await Promise.all([startProcess('serve', environment), startProcess('work', environment)]);
+/** Starts API and worker in the same environment, except for `ofApi`. Resolves when both are ready. */
+export async function startRoles(
+  environment: Record<string, string>,
+  ofApi: Record<string, string> = {},
+): Promise<Roles> {
+  const [api, worker] = await Promise.all([
+    startProcess('serve', { ...environment, ...ofApi }),
+    startProcess('work', environment),
+  ]);
   const stop = async () => void (await Promise.all([api[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()]));
   try {
     await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
@@ -39,7 +45,10 @@ export async function startRoles(environment: Record<string, string>): Promise<R
     output: () => api.output() + worker.output(),
     async runDemo() {
       const own = { PATH: process.env.PATH, BASE_URL: api.baseUrl, PARLEY_CLI: `${process.execPath} src/main.ts` };
-      await promisify(execFile)(process.execPath, ['docs/demo.ts'], { cwd: ROOT, env: { ...environment, ...own } });
+      await promisify(execFile)(process.execPath, ['docs/demo.ts'], {
+        cwd: ROOT,
+        env: { ...environment, ...ofApi, ...own },
+      });
     },
     async degraded() {
       const reply = await fetch(`${api.baseUrl}/readyz`);
