@@ -8,8 +8,17 @@ export const CHART = resolve(ROOT, 'helm');
 export const IMAGE = process.env.PARLEY_IMAGE || 'parley:dev';
 export const PREVIOUS_IMAGE = process.env.PARLEY_PREVIOUS_IMAGE;
 
+/** The image of backups, built from the tested one. */
+export const BACKUP_IMAGE = process.env.PARLEY_BACKUP_IMAGE || 'parley-backup:dev';
+
 /** All images needed on the nodes. */
-export const IMAGES = [IMAGE, ...(PREVIOUS_IMAGE ? [PREVIOUS_IMAGE] : []), 'postgres:18', 'valkey/valkey:9'];
+export const IMAGES = [
+  IMAGE,
+  BACKUP_IMAGE,
+  ...(PREVIOUS_IMAGE ? [PREVIOUS_IMAGE] : []),
+  'postgres:18',
+  'valkey/valkey:9',
+];
 
 const LIMIT_MS = 600_000;
 

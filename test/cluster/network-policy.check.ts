@@ -2,6 +2,16 @@ import { expect, inject, test } from 'vitest';
 import { waitFor } from '../support/wait.ts';
 import { apply, IMAGE, kubectl } from './cluster.ts';
 import { createInstallation, createNamespace } from './installation.ts';
+import { record } from './results.ts';
+import { settingFor } from './skipped.ts';
+
+/** Prints `reached` if it can connect within 2 s. */
+const connectScript = (
+  host: string,
+  port: number,
+) => `require('net').connect({ host: '${host}', port: ${port}, timeout: 2000 })
+  .on('connect', () => { console.log('reached'); process.exit() })
+  .on('timeout', () => process.exit()).on('error', () => process.exit())`;
 
 /** A pod of another application, in its own namespace. */
 async function createStranger() {
@@ -16,21 +26,25 @@ async function createStranger() {
     name: 'stranger',
     image: IMAGE,
     imagePullPolicy: 'IfNotPresent',
-    command: ['node', '-e', 'setInterval(() => {}, 1000)'],
+    command: ['node', '-e', "require('net').createServer().listen(443)"],
     securityContext,
   };
-  const spec = { containers: [container], automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
+  const spec = {
+    containers: [container],
+    securityContext: { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] }, // to listen on 443
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
+  };
   await apply([{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stranger' }, spec }], namespace);
   await kubectl(['--namespace', namespace, 'wait', '--for', 'condition=Ready', 'pod/stranger', '--timeout', '2m']);
   return {
     /** Whether it can connect. */
     async reaches(host: string, port: number): Promise<boolean> {
-      const script = `require('net').connect({ host: '${host}', port: ${port}, timeout: 2000 })
-        .on('connect', () => { console.log('reached'); process.exit() })
-        .on('timeout', () => process.exit()).on('error', () => process.exit())`;
+      const script = connectScript(host, port);
       const output = await kubectl(['--namespace', namespace, 'exec', 'stranger', '--', 'node', '-e', script]);
       return output === 'reached';
     },
+    address: () => kubectl(['--namespace', namespace, 'get', 'pod', 'stranger', '-o', 'jsonpath={.status.podIP}']),
     [Symbol.asyncDispose]: async () => void (await kubectl(['delete', 'namespace', namespace, '--wait'])),
   };
 }
@@ -67,3 +81,37 @@ test.runIf(inject('cluster'))('with the network policy another pod can only reac
   expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
   expect((await api.request('GET', '/v1/ingestion', api_key)).status).toBe(200);
 });
+
+test.runIf(inject('cluster'))(
+  'with webhooks, workers reach port 443 of public addresses and nothing else outside',
+  async context => {
+    const outside = settingFor('the way of webhooks to the outside', 'CLUSTER_PUBLIC_ADDRESS');
+    if (!outside) return context.skip();
+    await using installation = await createInstallation();
+    await using stranger = await createStranger();
+    const inside = await stranger.address();
+    /** The addresses and ports that a component reaches. */
+    const reachedBy = async (component: 'api' | 'worker') => {
+      const [pod = ''] = await installation.pods(component);
+      const reached: string[] = [];
+      for (const [host, port] of [
+        [outside, 443],
+        [outside, 80],
+        [inside, 443],
+      ] as const)
+        if ((await installation.kubectl(['exec', pod, '--', 'node', '-e', connectScript(host, port)])) === 'reached')
+          reached.push(`${host}:${port}`);
+      return reached;
+    };
+    await installation.install({ networkPolicy: { enabled: false } });
+    const all = [`${outside}:443`, `${outside}:80`, `${inside}:443`];
+    expect(await reachedBy('worker')).toEqual(all);
+    await installation.upgrade({ networkPolicy: { enabled: true } });
+    await waitFor(async () => (await reachedBy('worker')).length === 0, 60_000, 1000);
+    await installation.upgrade({ networkPolicy: { enabled: true, webhooks: true } });
+    await waitFor(async () => (await reachedBy('worker')).length > 0, 60_000, 1000);
+    expect(await reachedBy('worker')).toEqual([`${outside}:443`]);
+    expect(await reachedBy('api')).toEqual([]);
+    record('webhooks: reached by a worker with networkPolicy.webhooks', { '443': true, '80': false, cluster: false });
+  },
+);
