@@ -1,6 +1,7 @@
 {{/* Each guard fails the render, with a remedy, if the values cannot work or would lose data. */}}
 {{- define "parley.guards" -}}
 {{- include "parley.guards.stores" . }}
+{{- include "parley.guards.passwords" . }}
 {{- include "parley.guards.users" . }}
 {{- include "parley.guards.shape" . }}
 {{- include "parley.guards.connections" . }}
@@ -31,6 +32,15 @@
 {{- end }}
 {{- if not (or .Values.valkey.enabled $given) }}
 {{- include "parley.reject" "valkey.enabled is false, so externalRedis requires a host, a url, or an existingSecret with keys.host or keys.url. Alternatively, set queue.backend=postgres." }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A password in a URL of the values would be readable in the description of every pod. */}}
+{{- define "parley.guards.passwords" -}}
+{{- range $name, $url := dict "externalDatabase" .Values.externalDatabase.url "externalRedis" .Values.externalRedis.url }}
+{{- if regexMatch "://[^/@]*:[^/@]+@|[?&](password|sslpassword)=" $url }}
+{{- include "parley.reject" (printf "%s.url contains a password, which everybody who may see pods could read. Put the URL into a Secret and name it in %s.existingSecret and %s.keys.url." $name $name $name) }}
 {{- end }}
 {{- end }}
 {{- end }}
