@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +13,10 @@ import type { Unit } from '../faults/units.ts';
 import { createWorld, type FaultTenant, type World } from '../faults/world.ts';
 import { ROOT, runDocumented, shellBlocks } from '../support/documents.ts';
 import type { TestProxy } from '../support/proxy.ts';
+import { createReceiver } from '../support/receivers.ts';
 import { hasTool } from '../support/tools.ts';
 import { waitFor } from '../support/wait.ts';
+import { keepOn, lockTable, overload } from './faults.ts';
 import { type Firing, recordFirings } from './firings.ts';
 import { startPrometheus, type TestPrometheus } from './prometheus.ts';
 import { NOT_FIRED, readPanels, readRules } from './rules.ts';
@@ -23,6 +24,8 @@ import { NOT_FIRED, readPanels, readRules } from './rules.ts';
 const POISON = ['--import', new URL('../faults/poison.ts', import.meta.url).pathname];
 /** The shortest interval. As a setting it cannot be shortened with the rules. */
 const EVERY_SECOND = { INGESTION_CHECK_S: '1' };
+/** Allows webhooks to this machine. */
+const OUTBOUND = { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' };
 const FIRES_WITHIN_MS = 90_000;
 const ENDS_WITHIN_MS = 120_000;
 
@@ -54,7 +57,11 @@ beforeAll(async () => {
   world = await createWorld({ backend: 'valkey', seed: 1, size: 1, stores: { postgres, valkey }, folder, progress });
   closing.use(world);
   [apiNetwork, workerNetwork] = [await world.proxy(postgres.url), await world.proxy(postgres.url)];
-  const reached = (network: TestProxy) => ({ ...EVERY_SECOND, DATABASE_URL: network.through(postgres.url) });
+  const reached = (network: TestProxy) => ({
+    ...EVERY_SECOND,
+    ...OUTBOUND,
+    DATABASE_URL: network.through(postgres.url),
+  });
   api = await world.start('serve', { environment: { ...reached(apiNetwork), DATABASE_POOL: '4' } });
   worker = await world.start('work', { environment: reached(workerNetwork), nodeArgs: POISON });
   tenant = await world.addTenant();
@@ -70,12 +77,6 @@ afterAll(() => closing.disposeAsync());
 async function sendAnswer(fields: Record<string, unknown> = {}): Promise<boolean> {
   const { reply } = await world.send(tenant, [answerOf(tenant, 'user|42', fields)]);
   return reply.status === 202;
-}
-
-/** Repeats an action a number of times per second, ignoring errors, until the returned function is called. */
-function keepOn(perSecond: number, act: () => Promise<unknown>): () => void {
-  const timer = setInterval(() => void act().catch(() => undefined), 1000 / perSecond);
-  return () => clearInterval(timer);
 }
 
 const firingNames = async () => new Set((await prometheus.firing()).map(({ name }) => name));
@@ -122,32 +123,14 @@ async function fillValkey(part: number): Promise<() => Promise<unknown>> {
 
 const readQuestions = () => world.request(`${api.baseUrl}/v1/questions`, { as: tenant.apiKey, timeoutMs: 20_000 });
 
-/** Clients that each repeatedly send a hundred answers to a question that does not exist. */
-function overload(clients: number): () => void {
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
-  const nowhere = { ...tenant, questionId: tenant.questionId.replace(/.{4}$/, '0000') };
-  const body = JSON.stringify({
-    answers: Array.from({ length: 100 }, (_, index) => answerOf(nowhere, `user|${index}`)),
-  });
-  const headers = {
-    Authorization: `Bearer ${tenant.apiKey}`,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  };
-  let on = true;
-  const send = () => {
-    if (!on) return;
-    const sent = request(`${api.baseUrl}/v1/answers`, { agent, method: 'POST', headers }, response =>
-      response.resume().once('end', send),
-    );
-    sent.once('error', () => setTimeout(send, 100)).end(body);
-  };
-  for (let client = 0; client < clients; client++) send();
-  return () => {
-    on = false;
-    agent.destroy();
-  };
+/** Sends a request as the tenant. Resolves with the reply, which must have one of the successful statuses. */
+async function asTenant(method: 'POST' | 'PATCH', path: string, body: object): Promise<{ id: string }> {
+  const reply = await world.request(`${api.baseUrl}${path}`, { method, as: tenant.apiKey, body });
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.body}`);
+  return JSON.parse(reply.body);
 }
+
+const startConversation = () => asTenant('POST', '/v1/conversations', { identity: 'user|42', message: 'Hello' });
 
 describe.runIf(hasPrometheus)('on a real fault', () => {
   test('an answer deleted by hand is reported as missing', async () => {
@@ -214,6 +197,33 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
         await worker.restart();
       };
     });
+  });
+
+  test('without a worker, events get no numbers, and snoozed conversations stay snoozed', async () => {
+    const { id } = await startConversation();
+    const broken = 'the only worker killed, an event and a snooze that ends';
+    await expectToFire(['ParleyEventsLate', 'ParleyTimersLate'], broken, async () => {
+      await worker.end('SIGKILL');
+      await asTenant('PATCH', `/v1/conversations/${id}`, { priority: 'high' });
+      await world.query(
+        "update conversations set status = 'snoozed', snoozed_until = now() where identity = 'user|42'",
+      );
+      return () => worker.restart();
+    });
+  });
+
+  test('workers that wait for a lock send nothing to webhooks', async () => {
+    await using receiver = await createReceiver();
+    await asTenant('POST', '/v1/webhooks', { url: receiver.url, event_types: ['conversation.created'] });
+    await startConversation();
+    await receiver.waitForEvents(1);
+    const broken = 'the table `webhooks` locked against changes, an event for a webhook';
+    await expectToFire(['ParleyWebhooksLate', 'ParleyWebhooksStopped'], broken, async () => {
+      const unlock = await lockTable(world.stores.postgres.url, 'webhooks', 'exclusive');
+      await startConversation();
+      return unlock;
+    });
+    await receiver.waitForEvents(2);
   });
 
   test('a killed API is absent', async () => {
@@ -292,17 +302,11 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
 
   test('requests that wait for a locked table exhaust the pool', async () => {
     await expectToFire(['ParleyDatabasePoolWaits'], 'the table `questions` locked, 10 requests/s for it', async () => {
-      const { promise: released, resolve: release } = Promise.withResolvers<void>();
-      const locked = withClient(world.stores.postgres.url, async client => {
-        await client.query('begin');
-        await client.query('lock table questions in access exclusive mode');
-        await released;
-      });
+      const unlock = await lockTable(world.stores.postgres.url, 'questions', 'access exclusive');
       const stop = keepOn(10, readQuestions);
       return async () => {
         stop();
-        release();
-        await locked;
+        await unlock();
       };
     });
   });
@@ -336,7 +340,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
 
   test('requests beyond the capacity are shed', async () => {
     await expectToFire(['ParleyRequestsShed'], '800 clients with 100 answers a request, for 10 s at most', async () => {
-      const stop = overload(800);
+      const stop = overload(api.baseUrl, tenant, 800);
       const limit = sleep(10_000).then(stop);
       return async () => {
         stop();

@@ -30,8 +30,8 @@ export function firingsPage(firings: Firing[], date: Date): string {
 
 Each alert was triggered by a real fault: PostgreSQL 18 and Valkey 9 in containers, \`serve\` and \`work\` as processes, a real
 Prometheus with [alerts.yaml](../../config/prometheus/alerts.yaml). Windows, ages and \`for\` were ${FASTER} times shorter, so that a
-minute became a second; 100 waiting jobs represented 10,000; and the ingestion was checked every second instead of every 30. All other
-figures are unchanged. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` repeats the test and writes this page.
+minute became a second; 100 waiting jobs represented 10,000, and delays of 2 and 5 s represented 60 and 300; and the ingestion was
+checked every second instead of every 30. All other figures are unchanged. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` repeats the test and writes this page.
 
 ${date.toISOString().slice(0, 10)}:
 
