@@ -34,5 +34,5 @@ export function stylesOf(host: Element, { theme, accent, background, text, radiu
   const color = (name: string, value: string | null) => (valid(value) ? `--_${name}:${value};` : '');
   const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || valid(accent);
   const onAccent = shown && (isBright(pixelOf(shown)) ? '#000000' : '#ffffff');
-  return `[part~=frame],[part~=panel]{color-scheme:${schemeOf(host, theme)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
+  return `.frame,.panel{color-scheme:${schemeOf(host, theme)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
 }

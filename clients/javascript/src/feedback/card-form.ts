@@ -19,17 +19,17 @@ function messageOf({ code, limit = 0 }: Fault, { config }: CardStep, texts: Text
 /** A step with title, description and error message. */
 function renderField(step: CardStep, locale: string, texts: Texts): Field {
   const { key, title, description } = step;
-  const error = element('p', { part: 'error', id: `${key}-error`, role: 'alert' });
-  const explanation = description ? [element('p', { part: 'description', id: `${key}-description` }, description)] : [];
+  const error = element('p.error', { id: `${key}-error`, role: 'alert' });
+  const explanation = description ? [element('p.description', { id: `${key}-description` }, description)] : [];
   const input = renderInput(step, texts);
   const isOptional = !step.required && step.type !== 'statement';
   const legend = element(
     'legend',
     {},
-    element('h2', { part: 'title', tabindex: -1, 'aria-describedby': 'progress' }, title),
-    ...(isOptional ? [' ', element('span', { part: 'optional' }, `(${texts.optional})`)] : []),
+    element('h2.title', { tabindex: -1, 'aria-describedby': 'progress' }, title),
+    ...(isOptional ? [' ', element('span.optional', {}, `(${texts.optional})`)] : []),
   );
-  const node = element('fieldset', { part: 'step', lang: locale }, legend, ...explanation, ...input.nodes, error);
+  const node = element('fieldset.step', { lang: locale }, legend, ...explanation, ...input.nodes, error);
   const controls = node.querySelectorAll<HTMLElement>('input, textarea');
   for (const control of controls) {
     control.setAttribute('name', key);
@@ -71,24 +71,24 @@ export interface CardForm {
 export function renderForm({ steps, locale }: Card, texts: Texts): CardForm {
   const fields = steps.map(step => renderField(step, locale, texts));
   const fieldOf = (step: CardStep) => fields[steps.indexOf(step)] as Field;
-  const comment = element('textarea', { part: 'input', id: 'comment', rows: 2, maxlength: 5000 });
-  const commentLabel = element('label', { part: 'label', for: 'comment' }, `${texts.comment} (${texts.optional})`);
-  const more = element('div', { part: 'comment' }, commentLabel, comment); // the styles show it once a point is selected
+  const comment = element('textarea.input', { id: 'comment', rows: 2, maxlength: 5000 });
+  const commentLabel = element('label.label', { for: 'comment' }, `${texts.comment} (${texts.optional})`);
+  const more = element('div.comment', {}, commentLabel, comment); // the styles show it once a point is selected
   const nodes: HTMLElement[] = fields.map(field => field.node);
   const scored = steps.findIndex(step => step.key === 'main' && isScored(step));
   if (scored >= 0) nodes.splice(scored + 1, 0, more);
   const isStatement = steps.every(({ type }) => type === 'statement');
-  const progress = element('p', { part: 'progress', id: 'progress' });
-  const submit = element('button', { part: 'button submit', type: 'submit' });
-  const back = element('button', { part: 'button back', type: 'button' }, texts.back);
-  const dismiss = element('button', { part: 'button dismiss', type: 'button' }, texts.dismiss);
+  const progress = element('p.progress', { id: 'progress' });
+  const submit = element('button.button submit', { type: 'submit' });
+  const back = element('button.button back', { type: 'button' }, texts.back);
+  const dismiss = element('button.button dismiss', { type: 'button' }, texts.dismiss);
   const node = element(
-    'form',
-    { part: 'card', novalidate: '' },
+    'form.card',
+    { novalidate: '' },
     progress,
     ...nodes,
-    element('div', { part: 'gap' }), // keeps the actions, which stay in view, below the title
-    element('div', { part: 'actions' }, submit, back, ...(isStatement ? [] : [dismiss])),
+    element('div.gap', {}), // keeps the actions, which stay in view, below the title
+    element('div.actions', {}, submit, back, ...(isStatement ? [] : [dismiss])),
   );
   return {
     node,

@@ -53,9 +53,9 @@ const tell = (host: Element, type: string, detail: object): void =>
 
 /** Opens the stage of an element, which has the attributes and dispatches the events, and fetches the cards. */
 export function openStage(host: StageHost, root: ShadowRoot, client: Client, outbox: Outbox): Stage {
-  const place = element('div', { part: 'view', role: 'region' });
-  const status = element('div', { part: 'status', role: 'status' });
-  const frame = element('div', { part: 'frame' }, place, status);
+  const place = element('div.view', { role: 'region' });
+  const status = element('div.status', { role: 'status' });
+  const frame = element('div.frame', {}, place, status);
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;

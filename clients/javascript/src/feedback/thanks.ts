@@ -15,17 +15,17 @@ export interface ThanksView {
 /** Renders the thanks of a question or the default. It can be closed, and disappears on its own; `onClose` removes it. */
 export function renderThanks(thanks: Thanks | null | undefined, texts: Texts, onClose: () => void): ThanksView {
   const { title, body, link } = thanks ?? { title: texts.thanks };
-  const note = element('p', { part: 'title', tabindex: -1 }, title);
-  const button = element('button', { part: 'button close', type: 'button' }, texts.close);
-  const content = element('div', {}, note, ...(body ? [element('p', { part: 'description' }, body)] : []));
+  const note = element('p.title', { tabindex: -1 }, title);
+  const button = element('button.button close', { type: 'button' }, texts.close);
+  const content = element('div', {}, note, ...(body ? [element('p.description', {}, body)] : []));
   content.append(...linkTo(link?.url, link?.label ?? ''));
-  const check = element('span', { part: 'check' }, icon('m4 12 6 6L20 6'));
-  const node = element('div', { part: 'thanks' }, check, content, button);
+  const check = element('span.check', {}, icon('m4 12 6 6L20 6'));
+  const node = element('div.thanks', {}, check, content, button);
   const close = () => {
     clearTimeout(timer);
     if (node.isConnected) onClose();
   };
-  const isInUse = () => node.matches(':hover') || node.querySelector('a:focus, button:focus');
+  const isInUse = () => node.matches(':hover') || node.querySelector(':focus:not(p)');
   const wait = () => {
     clearTimeout(timer);
     timer = setTimeout(() => (isInUse() ? wait() : close()), DURATION_MS);

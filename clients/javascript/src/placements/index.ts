@@ -20,8 +20,7 @@ export function addPlacements(): void {
 
 function createPresenter({ host, frame, texts, focus, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
-  const tab = element('button', {
-    part: 'button tab',
+  const tab = element('button.button tab', {
     type: 'button',
     'aria-haspopup': 'dialog',
     popover: 'manual',
@@ -66,7 +65,7 @@ function createPresenter({ host, frame, texts, focus, dismiss, reload }: Scene):
   }
 
   addSheet(root, STYLES);
-  root.append(element('div', { part: 'frame' }, tab));
+  root.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
   const stopListening = listen(document, 'click', ({ target }) => opensFrom(target) && void toggle());
   return {

@@ -15,12 +15,12 @@ export function openPanel(
   frame: HTMLElement,
 ): Panel {
   const at = placement === 'button' ? 'popover-bottom-right' : placement;
-  const attributes = { part: 'panel', 'data-at': at, 'aria-label': label };
+  const attributes = { 'data-at': at, 'aria-label': label };
   // A dialog takes the focus even as a popover.
   const node =
     at === 'modal'
-      ? element('dialog', attributes, frame)
-      : element('div', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
+      ? element('dialog.panel', attributes, frame)
+      : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
   root.append(node);
   if (node instanceof HTMLDialogElement) node.showModal();
   else node.showPopover?.();

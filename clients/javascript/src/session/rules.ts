@@ -21,15 +21,6 @@ export function rangeOf({ type, config: { scale } }: CardStep): { from: number; 
   return { from: 1, to: type === 'csat' ? 5 : (scale ?? (type === 'ces' ? 7 : 5)) };
 }
 
-const SCORED: QuestionType[] = ['nps', 'csat', 'ces', 'rating', 'thumbs'];
-const UNSCORED: QuestionType[] = ['single_choice', 'multi_choice', 'text', 'date', 'consent', 'statement'];
-
-/** Types with a score, which allow a comment. */
-export const isScored = ({ type }: CardStep): boolean => SCORED.includes(type);
-
-/** Whether this version supports the type; the server may be newer. */
-export const isKnownType = ({ type }: CardStep): boolean => [...SCORED, ...UNSCORED].includes(type);
-
 /** Value of a required step without input: an empty selection is an answer if the question accepts it. */
 export const emptyValueOf = ({ type, config, required }: CardStep): AnswerValue | undefined =>
   required && type === 'multi_choice' && config.min === 0 ? { option_ids: [] } : undefined;
@@ -56,38 +47,43 @@ function choiceFault(ids: string[], other: string | undefined, config: Config): 
   return count > max ? { code: 'too-many', limit: max } : undefined;
 }
 
-/** Rules by type of question, as on the server, which checks them again. Other types are left to the server. */
-function findFault(step: CardStep, value: AnswerValue): Found {
-  const { type, config } = step;
+type Check = (value: AnswerValue, step: CardStep) => Found;
+
+const checkPoint: Check = (value, step) => {
   const { from, to } = rangeOf(step);
-  const { option_id, option_ids, other_text } = Object(value) as Choice;
-  switch (type) {
-    case 'nps':
-    case 'csat':
-    case 'ces':
-    case 'rating':
-      return isTrue(Number.isInteger(value) && (value as number) >= from && (value as number) <= to);
-    case 'thumbs':
-      return isTrue(typeof value === 'boolean');
-    case 'single_choice':
-      return (
-        choiceFault(option_id === undefined ? [] : [option_id], other_text, { ...config, min: 1, max: 1 }) && INVALID
-      );
-    case 'multi_choice':
-      return Array.isArray(option_ids) ? choiceFault(option_ids, other_text, config) : INVALID;
-    case 'text':
-      return textFault(value, config);
-    case 'date':
-      return isTrue(typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
-    case 'consent':
-      return isTrue(value === true);
-    case 'statement':
-      return INVALID;
-  }
-}
+  return isTrue(Number.isInteger(value) && (value as number) >= from && (value as number) <= to);
+};
+
+/** Rules by type of question, as on the server, which checks them again. */
+const CHECKS: Record<QuestionType, Check> = {
+  nps: checkPoint,
+  csat: checkPoint,
+  ces: checkPoint,
+  rating: checkPoint,
+  thumbs: value => isTrue(typeof value === 'boolean'),
+  single_choice(value, { config }) {
+    const { option_id, other_text } = Object(value) as Choice;
+    const ids = option_id === undefined ? [] : [option_id];
+    return choiceFault(ids, other_text, { ...config, min: 1, max: 1 }) && INVALID;
+  },
+  multi_choice(value, { config }) {
+    const { option_ids, other_text } = Object(value) as Choice;
+    return Array.isArray(option_ids) ? choiceFault(option_ids, other_text, config) : INVALID;
+  },
+  text: (value, { config }) => textFault(value, config),
+  date: value => isTrue(typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)),
+  consent: value => isTrue(value === true),
+  statement: () => INVALID,
+};
+
+/** Types with a score, which allow a comment. */
+export const isScored = ({ type }: CardStep): boolean => CHECKS[type] === checkPoint || type === 'thumbs';
+
+/** Whether this version supports the type; the server may be newer. */
+export const isKnownType = ({ type }: CardStep): boolean => Object.keys(CHECKS).includes(type);
 
 /** Returns the fault of a value that is present. */
 export function faultOf(step: CardStep, value: AnswerValue): Fault | undefined {
-  const found = findFault(step, value);
+  const found = CHECKS[step.type]?.(value, step);
   return found && { step: step.key, ...found };
 }
