@@ -154,6 +154,7 @@ describe.runIf(hasBrowser())('the look of cards', () => {
   /** Style sheets that a page should not have, and some have. */
   const HOSTILE = {
     'unsets everything': '* { all: unset }',
+    'keeps words together': '* { white-space: nowrap; text-indent: 60px; text-transform: uppercase }',
     'has a large font': '* { font-size: 30px }',
     'hides buttons and inputs': 'button, input, label, fieldset { display: none !important }',
     'puts the view into a row': 'main { display: flex } main::before { content: "Menu"; flex: none; width: 90px }',

@@ -53,7 +53,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
     }
 
     connectedCallback() {
-      this.dataset.state = 'empty';
+      if (!this.stage) this.dataset.state = 'empty';
       for (const name of ['context', 'client', 'outbox'] as const) {
         // A property that was set before the element was upgraded shadows that of the class.
         const value = this[name];
@@ -61,12 +61,15 @@ export function createFeedbackClass(): new () => FeedbackElement {
         this.parts[name] = value as never;
       }
       checkMetadata(this.context, true);
-      this.begin();
+      if (this.stage) this.stage.moved();
+      else this.begin();
     }
 
     disconnectedCallback() {
-      this.stage?.close();
-      this.stage = undefined;
+      // A router may only move the element, which then keeps its card and the input.
+      queueMicrotask(() => {
+        if (!this.isConnected) this.begin();
+      });
     }
 
     async reload() {
@@ -79,7 +82,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       this.begin();
     }
 
-    /** Starts once all parts are known. */
+    /** Starts once all parts are known and the element is in the page; ends otherwise. */
     private begin() {
       const { client, outbox } = this.parts;
       this.stage?.close();

@@ -19,6 +19,8 @@ import { renderThanks, type ThanksView } from './thanks.ts';
 export interface Stage {
   /** Refetches the cards. The displayed card stays if it is still among them. */
   reload(): Promise<void>;
+  /** Opens the popover or dialog again, which the browser has closed because the element was moved. */
+  moved(): void;
   /** Saves and sends the input, and shows no more cards. */
   close(): void;
 }
@@ -53,13 +55,15 @@ const tell = (host: Element, type: string, detail: object): void =>
 
 /** Opens the stage of an element, which has the attributes and dispatches the events, and fetches the cards. */
 export function openStage(host: StageHost, root: ShadowRoot, client: Client, outbox: Outbox): Stage {
-  const place = element('div.view', { role: 'region' });
+  const region = element('div.view', { role: 'region' });
   const status = element('div.status', { role: 'status' });
-  const frame = element('div.frame', {}, place, status);
+  const frame = element('div.frame', {}, region, status);
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;
   let thanks: ThanksView | undefined;
+  /** The displayed card, or the one that the user is thanked for. */
+  let placed: Card | undefined;
   /** The element that had the focus before the view. */
   let origin: HTMLElement | null = null;
   /** Sequence number of the current load; results of earlier loads are ignored. */
@@ -76,7 +80,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const placementOf = (card: Card) =>
     (host.getAttribute('placement') ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
 
-  async function reload(isAfterAnswer = false): Promise<void> {
+  async function load(isAfterAnswer: boolean): Promise<void> {
     if (isClosed) return;
     const mine = ++turn;
     fetchedAt = client.wire.now();
@@ -91,9 +95,10 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     }
   }
 
+  const reload = () => load(false);
+
   /** Queues new cards; skips those that this version does not support. */
   async function take(cards: Card[]): Promise<void> {
-    const mine = turn;
     const isButton = (card: Card) => Number(placementOf(card) === 'button');
     const known = cards
       .filter(card => isAccepted(card) && !finished.has(card.id))
@@ -101,7 +106,12 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const others = known.filter(({ id }) => id !== shown?.card.id);
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
     tell(host, 'parley-cards', { count: known.length });
-    if (thanks || shown?.card.trigger || others.length < known.length) return;
+    if (!thanks && !shown?.card.trigger && others.length === known.length) await replaceShown();
+  }
+
+  /** Puts the displayed card away, and shows the next one. */
+  async function replaceShown(): Promise<void> {
+    const mine = turn;
     await putAway();
     if (mine === turn && !shown) next(false);
   }
@@ -122,8 +132,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const { language, texts } = textsFor(languageOf(host));
     const card = coming.shift();
     clear(card ? 'card' : 'empty');
-    place.setAttribute('aria-label', texts.view);
-    place.lang = status.lang = language;
+    region.setAttribute('aria-label', texts.view);
+    region.lang = status.lang = language;
     const given = appearance();
     setStyles(given ? stylesOf(host, given) : '');
     if (card) {
@@ -133,10 +143,15 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
         if (shown?.view === view) end(card, content);
       });
       shown = { card, view };
-      place.append(view.node);
+      region.append(view.node);
     }
-    presenter?.show(card && placementOf(card));
+    place(card);
     if (goesOn && card) shown?.view.focus();
+  }
+
+  function place(card: Card | undefined): void {
+    placed = card;
+    presenter?.show(card && placementOf(card));
   }
 
   function end(card: Card, content: Content): void {
@@ -152,7 +167,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     void send().then(sent => {
       if (placementOf(card) === 'button')
         void reload(); // it may be asked again
-      else if (!isDismissed && sent?.outcome === 'done') void reload(true); // the answer may qualify the user for others
+      else if (!isDismissed && sent?.outcome === 'done') void load(true); // the answer may qualify the user for others
     });
   }
 
@@ -160,7 +175,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     clear('thanks');
     thanks = renderThanks(card.thanks, texts(), () => leaveTo(false));
     status.append(thanks.node);
-    presenter?.show(placementOf(card));
+    place(card);
     thanks.focus();
   }
 
@@ -171,9 +186,16 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     if (!shown && hadFocus && !root.activeElement) origin?.focus({ preventScroll: true });
   }
 
+  /** Removes a card that was answered in another view. */
+  function drop({ id }: Card): void {
+    finished.add(id);
+    coming = coming.filter(card => card.id !== id);
+    if (shown?.card.id === id) void replaceShown();
+  }
+
   function clear(state: 'empty' | 'card' | 'thanks'): void {
     thanks = undefined;
-    place.replaceChildren();
+    region.replaceChildren();
     status.replaceChildren();
     host.dataset.state = state;
   }
@@ -186,7 +208,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const saved = shown.view.leave();
     shown = undefined;
     clear('empty');
-    presenter?.show(undefined);
+    place(undefined);
     await saved;
     await send();
   }
@@ -215,14 +237,18 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       if (relatedTarget) origin = relatedTarget as HTMLElement; // null if the focus was on a removed card
     }),
     // The keyboard of a phone covers the lower edge of the window.
-    listen(visualViewport ?? window, 'resize', () => {
-      const { height, offsetTop } = visualViewport ?? { height: innerHeight, offsetTop: 0 };
-      host.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`);
+    visualViewport &&
+      listen<Event & { target: VisualViewport }>(visualViewport, 'resize', ({ target: { height, offsetTop } }) =>
+        host.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`),
+      ),
+    // Another view of the page has the same card: a layout for phones next to one for desktops, for example.
+    listen(document, 'parley-answer', (event: CustomEvent<{ card: Card }>) => {
+      if (event.composedPath()[0] !== host) drop(event.detail.card);
     }),
     client.onLogout(() => {
       coming = [];
       turn++;
-      void putAway().then(() => reload());
+      void putAway().then(reload);
     }),
     client.onTriggered?.(takeTriggered),
   ];
@@ -231,13 +257,17 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const setStyles = addStyles(root);
   clear('empty');
   const presenter = presenterFor({
-    ...{ host, frame, texts, reload: () => reload() },
+    ...{ host, frame, texts, reload },
     focus: () => shown?.view.focus(),
     dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
   });
   void reload();
   return {
-    reload: () => reload(),
+    reload,
+    moved() {
+      presenter?.show(undefined);
+      place(placed);
+    },
     close() {
       for (const stop of listeners) stop?.();
       isClosed = true;

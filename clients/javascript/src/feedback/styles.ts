@@ -11,7 +11,7 @@ const STYLES = `
 .frame { --_accent: var(--parley-accent, var(--_a, #2563eb)); --_on: var(--parley-on-accent, var(--_o, #fff));
   --_back: var(--parley-background, var(--_b, Canvas)); --_line: 1px solid var(--parley-border, color-mix(in srgb, currentColor 55%, transparent));
   --_radius: var(--parley-radius, var(--_r, 12px)); display: block; container-type: inline-size; contain-intrinsic-inline-size: 264px; overflow-wrap: anywhere;
-  text-align: start; color: var(--parley-text, var(--_t, CanvasText)); }
+  text-align: start; text-indent: 0; text-transform: none; white-space: normal; color: var(--parley-text, var(--_t, CanvasText)); }
 .card, .thanks { background: var(--_back); border: var(--_line); border-radius: var(--_radius); padding: 20px; }
 .card { padding-bottom: 0; display: flow-root; }
 fieldset { border: 0; min-width: 0; }

@@ -17,6 +17,8 @@ export interface Shown {
   /** One view for each list of cards. */
   views: Card[][];
   appearance?: Appearance | undefined;
+  /** Name of the element. */
+  name?: string;
   /** Attributes of the views. */
   attributes?: Record<string, string>;
   lang?: string;
@@ -27,7 +29,14 @@ export interface Shown {
 
 declare global {
   interface Window {
-    gallery: { show(shown: Shown): void; recorded: NewAnswer[]; errors: string[] };
+    gallery: {
+      show(shown: Shown): void;
+      viewOf(cards: Card[], shown: Shown): HTMLElement;
+      /** Defines the element under another name. */
+      define(name: string): void;
+      recorded: NewAnswer[];
+      errors: string[];
+    };
   }
 }
 
@@ -40,10 +49,10 @@ const recorded: NewAnswer[] = [];
 const errors: string[] = [];
 addEventListener('parley-error', ({ detail }) => errors.push(String(detail.error)));
 
-function viewOf(cards: Card[], { appearance, attributes = {} }: Shown): HTMLElement {
+function viewOf(cards: Card[], { appearance, attributes = {}, name = 'parley-feedback' }: Shown): HTMLElement {
   const client = createClient({ baseUrl: location.origin, provider: () => new Error('no requests') });
   const outbox = createOutbox(client, { storage: memoryStorage(), automatic: false });
-  const view = document.createElement('parley-feedback');
+  const view = document.createElement(name);
   for (const [name, value] of Object.entries(attributes)) view.setAttribute(name, value);
   return Object.assign(view, {
     client: { ...client, listCards: async () => cards, appearance: () => appearance },
@@ -58,6 +67,8 @@ function viewOf(cards: Card[], { appearance, attributes = {} }: Shown): HTMLElem
 window.gallery = {
   recorded,
   errors,
+  viewOf,
+  define: defineFeedback,
   show(shown) {
     const { views, lang = 'en', dir = 'ltr', css = '' } = shown;
     const sheet = new CSSStyleSheet();

@@ -1,0 +1,100 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Placement } from '../../../clients/javascript/src/index.ts';
+import type { Watched } from '../../support/browser.ts';
+import { hasBrowser, openBrowser } from '../../support/chromium.ts';
+import { bundleGallery, openGallery, show } from './gallery/browser.ts';
+import { cardOf, STEPS, stepOf } from './gallery/cards.ts';
+
+const NPS = STEPS.nps as (typeof STEPS)[string];
+const THUMBS = STEPS.thumbs as (typeof STEPS)[string];
+
+/** Ids and states of the recorded answers. */
+const recorded = (page: Page) =>
+  page.evaluate(() => window.gallery.recorded.map(({ id, state, values }) => ({ id, state, values })));
+
+describe.runIf(hasBrowser())('the view on pages that change', () => {
+  let browser: Browser;
+  let script: string;
+  beforeAll(async () => {
+    [browser, script] = await Promise.all([openBrowser(), bundleGallery()]);
+  });
+  afterAll(() => browser?.close());
+
+  const open = (): Promise<Watched> => openGallery(browser, script);
+
+  test.each<Placement>(['inline', 'popover-bottom-right', 'modal'])(
+    'a router moves the element: %s keeps its card, its input and its answer',
+    async placement => {
+      await using watched = await open();
+      const { page, complaints } = watched;
+      await show(page, { views: [[cardOf([NPS]), cardOf([THUMBS])]], attributes: { placement } });
+      await page.getByRole('radio', { name: '7 of 10' }).check();
+      await page.getByLabel('Anything to add?').fill('Half a');
+      await page.evaluate(() => {
+        const other = document.body.appendChild(document.createElement('section'));
+        other.append(document.querySelector('parley-feedback') as Node);
+      });
+      expect(await page.getByRole('radio', { name: '7 of 10' }).isChecked()).toBe(true);
+      expect(await page.getByLabel('Anything to add?').inputValue()).toBe('Half a');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('heading', { name: THUMBS.title }).waitFor();
+      const answers = (await recorded(page)).filter(({ values }) => values?.main === 7);
+      expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+      expect(answers.at(-1)?.state).toBe('completed');
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test('an element that is removed and put back later starts again', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await show(page, { views: [[cardOf([NPS])]] });
+    await page.getByRole('radio', { name: '7 of 10' }).check();
+    await page.evaluate(async () => {
+      const view = document.querySelector('parley-feedback') as HTMLElement;
+      view.remove();
+      await Promise.resolve(); // an earlier microtask may end the view
+      await new Promise(done => setTimeout(done));
+      document.querySelector('main')?.append(view);
+    });
+    await page.getByRole('heading', { name: NPS.title }).waitFor();
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
+    expect((await recorded(page)).map(({ state, values }) => [state, values?.main])).toContainEqual(['partial', 7]);
+  });
+
+  test('a card that is answered in one of two views disappears from the other, which shows the next one', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    const cards = [cardOf([stepOf('thumbs', 'First?')]), cardOf([stepOf('thumbs', 'Second?')])];
+    await show(page, { views: [cards, cards] });
+    const views = page.locator('parley-feedback');
+    const titlesOf = (index: number) => views.nth(index).locator('h2').allTextContents();
+    expect([await titlesOf(0), await titlesOf(1)]).toEqual([['First?'], ['First?']]);
+    await views.nth(0).getByRole('radio').first().check();
+    await views.nth(0).getByRole('button', { name: 'Send' }).click();
+    await views.nth(1).getByRole('heading', { name: 'Second?' }).waitFor();
+    await views.nth(1).getByRole('button', { name: 'Not now' }).click();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('parley-feedback')].every(view => view.dataset.state === 'empty'),
+    );
+    const ends = (await recorded(page)).map(({ state }) => state).filter(state => /completed|dismissed/.test(state));
+    expect(ends).toEqual(['completed', 'dismissed']);
+  });
+
+  test('an element that has its properties before the script defines it shows its card', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await page.evaluate(
+      card => {
+        document.querySelector('main')?.append(window.gallery.viewOf([card], { views: [], name: 'late-feedback' }));
+        window.gallery.define('late-feedback');
+        window.gallery.define('late-feedback'); // no effect
+      },
+      cardOf([NPS]),
+    );
+    await page.locator('late-feedback').getByRole('heading', { name: NPS.title }).waitFor();
+    await page.getByRole('radio', { name: '7 of 10' }).check();
+    expect((await recorded(page)).at(-1)?.values).toEqual({ main: 7 });
+  });
+});
