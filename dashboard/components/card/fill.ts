@@ -51,7 +51,7 @@ export function fillCard(card: ParentNode, step: CardStep, { value, comment }: G
   write(card.querySelector(FIELDS), (value as Choice | null)?.other_text ?? value);
   write(card.querySelector('#comment'), comment);
   const more = card.querySelector<HTMLElement>('[part=comment]');
-  if (more && comment) more.style.display = 'block'; // the view hides it without a value
+  if (more) more.hidden = !comment; // the view hides it without a value
   withoutLandmark(card);
   for (const field of card.querySelectorAll<HTMLInputElement>('input, textarea')) field.disabled = true;
   hideActions(card);

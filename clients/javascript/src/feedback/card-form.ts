@@ -73,7 +73,7 @@ export function renderForm({ steps, locale }: Card, texts: Texts): CardForm {
   const fieldOf = (step: CardStep) => fields[steps.indexOf(step)] as Field;
   const comment = element('textarea.input', { id: 'comment', rows: 2, maxlength: 5000 });
   const commentLabel = element('label.label', { for: 'comment' }, `${texts.comment} (${texts.optional})`);
-  const more = element('div.comment', {}, commentLabel, comment); // the styles show it once a point is selected
+  const more = element('div.comment', {}, commentLabel, comment);
   const nodes: HTMLElement[] = fields.map(field => field.node);
   const scored = steps.findIndex(step => step.key === 'main' && isScored(step));
   if (scored >= 0) nodes.splice(scored + 1, 0, more);
@@ -100,7 +100,8 @@ export function renderForm({ steps, locale }: Card, texts: Texts): CardForm {
     }),
     show(step, number, count) {
       for (const field of fields) field.node.hidden = field.step !== step;
-      more.hidden = step.key !== 'main';
+      // Once a point is selected. Not by the styles: WebKit does not draw it after `:not(:has(:checked)) + …` ends.
+      more.hidden = step.key !== 'main' || fieldOf(step).read() === undefined;
       back.hidden = number === 1;
       progress.textContent = count === 1 ? '' : say(texts.progress, number, count);
       submit.textContent = number < count ? texts.next : isStatement ? texts.acknowledge : texts.send;

@@ -42,7 +42,7 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 .star i { display: none; font-style: normal; }
 .option { display: flex; gap: 12px; align-items: center; min-height: 44px; cursor: pointer; }
 .option input { width: 20px; height: 20px; flex: none; accent-color: var(--_accent); }
-.option:not(:has(:checked)) + .input, fieldset:not(:has(:checked)) + .comment { display: none; }
+.option:not(:has(:checked)) + .input { display: none; }
 .input, .button { font: inherit; color: inherit; background: none; border: var(--_line); border-radius: 8px; min-height: 44px; padding: 8px; }
 .input { display: block; width: 100%; }
 .button { padding-inline: 16px; cursor: pointer; }
