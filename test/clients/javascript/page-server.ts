@@ -28,18 +28,23 @@ const htmlIn = (language: string): string => `<!doctype html>
   <body><main><h1>App</h1><parley-feedback></parley-feedback></main><script type="module" src="/app.js"></script></body>
 </html>`;
 
+/** A page with the app in a frame of a width, for browsers whose windows are not that narrow: `/frame?width=320&…`. */
+const frameOf = (query: URLSearchParams): string =>
+  `<!doctype html><title>Frame</title><iframe width="${Number(query.get('width'))}" height="800" src="/?${query.toString().replace(/&/g, '&amp;')}"></iframe>`;
+
 /** Serves the page of an app, with a backend that signs a token for any user name, under a strict security policy. */
 export async function servePage(
   tenant: TestTenant,
   app: string,
   apiUrl: string,
 ): Promise<AsyncDisposable & { url: string }> {
-  const policy = `default-src 'none'; script-src 'self'; img-src data:; connect-src 'self' ${apiUrl}; require-trusted-types-for 'script'`;
+  const policy = `default-src 'none'; frame-src 'self'; script-src 'self'; img-src data:; connect-src 'self' ${apiUrl}; require-trusted-types-for 'script'`;
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
     const send = (type: string, body: string) =>
       response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body);
     if (pathname === '/') return void send('text/html', htmlIn(searchParams.get('lang') ?? 'en'));
+    if (pathname === '/frame') return void send('text/html', frameOf(searchParams));
     if (pathname === '/app.js') return void send('text/javascript', app);
     const user = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (pathname !== '/v1/svc/auth/token' || !user) return void response.writeHead(403).end();

@@ -36,7 +36,8 @@ export function measure(): string[] {
 
     const panel = all('[part~=card], [part~=thanks]')[0]?.getBoundingClientRect();
     for (const node of all('[part]')) {
-      const { left, right } = node.getBoundingClientRect();
+      const { left, right, height } = node.getBoundingClientRect();
+      if (height === 0) continue; // the place of a tab that is not shown
       if (panel && (left < panel.left - 1 || right > panel.right + 1))
         report(`${node.getAttribute('part')} leaves the card`);
       const hides = node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline';

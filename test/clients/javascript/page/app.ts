@@ -1,4 +1,7 @@
-/** An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`, with `&triggers` if it tracks events. */
+/**
+ * An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`, with `&triggers` if it tracks events and
+ * `&placement=…` if it places cards.
+ */
 import { addTexts, defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
 import {
   type Client,
@@ -7,6 +10,7 @@ import {
   type Outbox,
   tokenEndpoint,
 } from '../../../../clients/javascript/src/index.ts';
+import { addPlacements } from '../../../../clients/javascript/src/placements/index.ts';
 import { de } from '../../../../clients/javascript/src/texts/de.ts';
 import { addTriggers, type TriggerClient } from '../../../../clients/javascript/src/triggers/index.ts';
 
@@ -46,5 +50,10 @@ addEventListener('parley-error', event => {
 });
 if (query.has('below')) (document.querySelector('h1') as HTMLElement).style.marginBottom = '3000px';
 addTexts('de', de);
+const placement = query.get('placement');
+if (placement) addPlacements();
 defineFeedback();
-for (const view of document.querySelectorAll('parley-feedback')) Object.assign(view, { client, outbox });
+for (const view of document.querySelectorAll('parley-feedback')) {
+  if (placement) view.setAttribute('placement', placement);
+  Object.assign(view, { client, outbox });
+}
