@@ -68,6 +68,9 @@ const stepOf = ({ key, type, title, description = '', config, required, show_if 
 export const stepsOf = ({ follow_ups = [], thanks: _, locale: __, translations: ___, ...main }: CardText): CardStep[] =>
   [{ ...main, key: 'main', required: true }, ...follow_ups].map(stepOf);
 
+/** A step with its options in the order of the question, which users may see shuffled. */
+export const unshuffled = (step: CardStep): CardStep => ({ ...step, config: { ...step.config, shuffle: false } });
+
 /** A card as the API would send it. */
 const cardOf = (steps: CardStep[], thanks: Thanks | null): Card => ({
   id: 'preview',

@@ -5,6 +5,7 @@ import { Button } from '../button.tsx';
 import styles from './card.module.css';
 import type { CardSource } from './card-source.ts';
 import { directionOf, useTexts } from './language-texts.ts';
+import type { CardPlace } from './place.ts';
 
 defineFeedback();
 
@@ -19,26 +20,34 @@ interface CardProps {
   isPlain?: boolean;
   /** Called with the view's content, before it is painted, whenever it changes. */
   onCard?(card: ParentNode): void;
+  /** Keeps the step at which the viewer stands for the view of the next source. */
+  place?: CardPlace;
   /** Called when the card was sent or dismissed. */
   onEnd?(): void;
   onError?(cause: unknown): void;
 }
 
 /** The card view of the JavaScript client, as apps show it. */
-export function Card({ label, source, language, isPlain, onCard, onEnd, onError }: CardProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const listeners = useRef({ onCard, onEnd, onError });
-  listeners.current = { onCard, onEnd, onError };
+export function Card({ label, source, language, isPlain, onCard, place, onEnd, onError }: CardProps) {
+  const node = useRef<HTMLDivElement>(null);
+  const listeners = useRef({ onCard, place, onEnd, onError, language });
+  listeners.current = { onCard, place, onEnd, onError, language };
   const hasTexts = useTexts(language);
   useEffect(() => {
     if (!hasTexts) return;
     const view = Object.assign(document.createElement('parley-feedback'), source);
     view.setAttribute('placement', 'inline'); // whatever the appearance of the tenant's cards
-    const watch = new MutationObserver(() => view.shadowRoot && listeners.current.onCard?.(view.shadowRoot));
-    if (view.shadowRoot) watch.observe(view.shadowRoot, { childList: true, subtree: true });
+    const content = view.shadowRoot as ShadowRoot;
+    const watch = new MutationObserver(() => {
+      const { place, onCard, language } = listeners.current;
+      place?.resume(content, language);
+      onCard?.(content);
+    });
+    watch.observe(content, { childList: true, subtree: true });
+    listeners.current.place?.follow(content);
     view.addEventListener('parley-done', () => listeners.current.onEnd?.());
     view.addEventListener('parley-error', ({ detail }) => listeners.current.onError?.(detail.error));
-    place.current?.replaceChildren(view);
+    node.current?.replaceChildren(view);
     return () => {
       watch.disconnect();
       view.remove();
@@ -47,7 +56,7 @@ export function Card({ label, source, language, isPlain, onCard, onEnd, onError 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be around those of the card
     <div
-      ref={place}
+      ref={node}
       role="group"
       aria-label={label}
       lang={language}
@@ -57,11 +66,15 @@ export function Card({ label, source, language, isPlain, onCard, onEnd, onError 
   );
 }
 
-/** Lets a card be answered any number of times: `again` is the button that shows it once more after `end`. */
-export function useRounds(source: CardSource) {
+/**
+ * Lets a card be answered any number of times: `again` is the button that shows it once more after `end`. `starts` is called
+ * before that.
+ */
+export function useRounds(source: CardSource, starts: () => void = () => undefined) {
   const [round, setRound] = useState(0);
   const [ended, setEnded] = useState<CardSource>();
   const restart = () => {
+    starts();
     setEnded(undefined);
     setRound(round + 1);
   };
@@ -75,7 +88,7 @@ export function useRounds(source: CardSource) {
 
 /** A card on the screen of a phone, which can be answered any number of times. */
 export function PhoneCard({ source, language, ...rest }: Omit<CardProps, 'onCard' | 'onEnd'>) {
-  const { round, end, again } = useRounds(source);
+  const { round, end, again } = useRounds(source, rest.place?.forget);
   return (
     <div className={styles.phone}>
       <span aria-hidden="true" className={styles.speaker} />

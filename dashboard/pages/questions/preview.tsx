@@ -4,8 +4,9 @@ import { useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { PhoneCard } from '../../components/card/card.tsx';
-import { type CardText, localCard, stepsOf, testedCard } from '../../components/card/card-source.ts';
+import { type CardText, localCard, stepsOf, testedCard, unshuffled } from '../../components/card/card-source.ts';
 import { drawnAppearance, onScreen } from '../../components/card/drawn-appearance.ts';
+import { type CardPlace, createCardPlace } from '../../components/card/place.ts';
 import { translateCard } from '../../components/card/translate.ts';
 import { Filter } from '../../components/fields/fields.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -51,8 +52,17 @@ function Failure({ cause }: { cause: unknown }) {
   );
 }
 
-/** A saved question, answered with a test token, next to the chart of the test answers. */
-function TestedPreview({ question, language }: { question: Question; language: string }) {
+interface ShownProps {
+  language: string;
+  /** Where the viewer stands in the card. */
+  place: CardPlace;
+}
+
+/**
+ * A saved question, answered with a test token, next to the chart of the test answers. It starts at the first step: a view that
+ * continues would record an answer that was not given.
+ */
+function TestedPreview({ question, language, place }: ShownProps & { question: Question }) {
   const { id, updated_at } = question;
   const issueToken = useTestToken(id);
   const results = useApi('GET /v1/questions/{id}/results', { params: { id }, query: { test: true } });
@@ -72,24 +82,29 @@ function TestedPreview({ question, language }: { question: Question; language: s
   );
   return (
     <>
-      <PhoneCard label={t('Preview')} source={source} language={language} onError={setFailure} />
+      <PhoneCard
+        {...{ source, language }}
+        label={t('Preview')}
+        place={{ ...place, resume: () => undefined }}
+        onError={setFailure}
+      />
       {failure !== undefined && <Failure cause={failure} />}
       {results.data && <TestResults results={results.data} />}
     </>
   );
 }
 
-/** A card that is answered without requests. */
-function LocalPreview({ text, language }: { text: CardText; language: string }) {
+/** A card that is answered without requests. Edits of the question leave the viewer at the same step, and its options in their order. */
+function LocalPreview({ text, language, place }: ShownProps & { text: CardText }) {
   const { data: tenant } = useApi('GET /v1/tenant', {});
   const translated = translateCard(text, text.translations?.[language]);
-  const steps = stepsOf(translated);
+  const steps = stepsOf(translated).map(unshuffled);
   const thanks = translated.thanks;
   const appearance = tenant && onScreen(drawnAppearance(tenant.appearance));
   const content = JSON.stringify([steps, thanks, appearance]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content stands for the steps
   const source = useMemo(() => localCard(steps, { thanks, appearance }), [content]);
-  return <PhoneCard label={t('Preview')} source={source} language={language} />;
+  return <PhoneCard {...{ source, language, place }} label={t('Preview')} />;
 }
 
 /** The languages of the question, and those of the client's own texts. */
@@ -106,6 +121,7 @@ const languagesOf = ({ locale: own, translations = {} }: CardText): string[] => 
 export function Preview({ question, edited }: { question?: Question; edited?: CardText }) {
   const { may } = useSession();
   const [language, setLanguage] = useState(locale());
+  const [place] = useState(createCardPlace);
   const text = (edited ?? question) as CardText;
   const isTested = question && !edited && question.status !== 'archived' && may('questions:write');
   return (
@@ -126,9 +142,9 @@ export function Preview({ question, edited }: { question?: Question; edited?: Ca
         </Filter>
       </div>
       {isTested ? (
-        <TestedPreview question={question} language={language} />
+        <TestedPreview {...{ question, language, place }} />
       ) : (
-        <LocalPreview text={text} language={language} />
+        <LocalPreview {...{ text, language, place }} />
       )}
       {edited && <p className="small quiet">{t('Save the question to record test answers.')}</p>}
     </aside>

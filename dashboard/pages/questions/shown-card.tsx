@@ -3,7 +3,7 @@ import { useList } from '../../api/hooks.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Card } from '../../components/card/card.tsx';
-import { type CardText, localCard, stepsOf } from '../../components/card/card-source.ts';
+import { type CardText, localCard, stepsOf, unshuffled } from '../../components/card/card-source.ts';
 import { fillCard } from '../../components/card/fill.ts';
 import { type ShownStep, shownSteps } from '../../components/card/shown-steps.ts';
 import { translateCard } from '../../components/card/translate.ts';
@@ -34,9 +34,9 @@ interface AnsweredStepProps {
   answer: Answer;
 }
 
-/** The client's card with the answer to one step. Options are in the order of the question, which a user may have seen shuffled. */
+/** The client's card with the answer to one step. */
 function AnsweredStep({ label, step, answer }: AnsweredStepProps) {
-  const shown = { ...step, config: { ...step.config, shuffle: false }, show_if: null };
+  const shown = { ...unshuffled(step), show_if: null };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content stands for the step
   const source = useMemo(() => localCard([shown]), [JSON.stringify(shown)]);
   const given = { value: answer.values[step.key], comment: step.key === 'main' ? answer.comment : null };
