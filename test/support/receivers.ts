@@ -1,5 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createFront, type Socket } from 'node:net';
+import { createServer as createWrongServer, TLSSocket } from 'node:tls';
+import type { Certificate } from './certificates.ts';
 import { waitFor } from './wait.ts';
 
 /** A request that a receiver got. */
@@ -14,6 +17,9 @@ export interface Received {
 /** How a receiver reacts to a request. */
 export type Reaction = (received: Received, response: ServerResponse, request: IncomingMessage) => void;
 
+/** Receives a new connection, and passes it on with `serve`, or not. */
+export type ConnectionReaction = (socket: Socket, serve: () => void) => void;
+
 export interface Receiver extends AsyncDisposable {
   url: string;
   /** Every request so far. */
@@ -22,6 +28,8 @@ export interface Receiver extends AsyncDisposable {
   accepted: Map<string, Received>;
   /** Sets how it reacts from now on; by default it accepts. */
   react(reaction: Reaction): void;
+  /** Sets how it reacts to connections from now on; by default it serves them. */
+  reactToConnections(reaction: ConnectionReaction): void;
   /** Waits until it has accepted this number of events. */
   waitForEvents(count: number): Promise<void>;
   /** Closes its port and all connections. */
@@ -43,9 +51,16 @@ export const refuse =
 /** Never replies. */
 export const hang: Reaction = () => undefined;
 
+/** Replies byte by byte, one a second, without an end. */
+export const trickle: Reaction = (_, __, { socket }) => {
+  const timer = setInterval(() => socket.write('H'), 1000);
+  socket.on('close', () => clearInterval(timer)).write('HTTP/1.1 200 OK\r\n');
+};
+
 /** Closes the connection without a reply. */
-export const reset: Reaction = (_, __, request) => {
-  request.socket.resetAndDestroy();
+export const reset: Reaction = (_, __, { socket }) => {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 };
 
 /** Replies with bytes that are not HTTP. */
@@ -61,12 +76,33 @@ export const sendMuch: Reaction = (_, response) => {
     .end(Buffer.alloc(10_000_000, 'x'));
 };
 
-/** Starts a receiver of webhooks on 127.0.0.1. */
-export async function createReceiver(): Promise<Receiver> {
+/** Closes the connection within the handshake. */
+export const leaveHandshake: ConnectionReaction = socket => {
+  socket.once('data', () => socket.destroy());
+};
+
+/** Replies to the handshake with bytes that are not TLS. */
+export const breakHandshake: ConnectionReaction = socket => {
+  socket.once('data', () => socket.end('not TLS'));
+};
+
+/** Shows another certificate. */
+export const showCertificate =
+  (certificate: Certificate): ConnectionReaction =>
+  socket => {
+    const server = createWrongServer({ key: certificate.key, cert: certificate.cert });
+    server.on('tlsClientError', () => undefined).emit('connection', socket);
+  };
+
+const serveConnection: ConnectionReaction = (_, serve) => serve();
+
+/** Starts a receiver of webhooks on 127.0.0.1, by HTTPS with a certificate. */
+export async function createReceiver(certificate?: Certificate): Promise<Receiver> {
   const requests: Received[] = [];
   const accepted = new Map<string, Received>();
   let reaction = accept;
-  const server = createServer(async (request, response) => {
+  let connectionReaction = serveConnection;
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray().catch(() => [])).toString();
     if (body === '') return; // the sender was killed
     const id = String(request.headers['webhook-id']);
@@ -76,20 +112,32 @@ export async function createReceiver(): Promise<Receiver> {
       if (response.headersSent && response.statusCode < 300) accepted.set(id, received);
     });
     reaction(received, response, request);
+  };
+  const server = certificate
+    ? createTlsServer({ key: certificate.key, cert: certificate.cert }, receive)
+    : createServer(receive);
+  const sockets = new Set<Socket>();
+  const front = createFront(socket => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    connectionReaction(socket, () => server.emit('connection', socket));
   });
-  const listen = (port: number) => new Promise<void>(listening => server.listen(port, '127.0.0.1', listening));
+  const listen = (port: number) => new Promise<void>(listening => front.listen(port, '127.0.0.1', listening));
   const stop = async () => {
-    server.closeAllConnections();
-    await new Promise(closed => server.close(closed));
+    for (const socket of sockets) socket.destroy();
+    await new Promise(closed => front.close(closed));
   };
   await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const { port } = front.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     requests,
     accepted,
     react(next) {
       reaction = next;
+    },
+    reactToConnections(next) {
+      connectionReaction = next;
     },
     waitForEvents: async count => {
       await waitFor(() => accepted.size >= count);
@@ -97,7 +145,7 @@ export async function createReceiver(): Promise<Receiver> {
     stop,
     restart: () => listen(port),
     async [Symbol.asyncDispose]() {
-      if (server.listening) await stop();
+      if (front.listening) await stop();
     },
   };
 }

@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Certificate, makeCertificate } from '../../support/certificates.ts';
 import {
   accept,
+  breakHandshake,
+  type ConnectionReaction,
   createReceiver,
   hang,
+  leaveHandshake,
   type Reaction,
   type Receiver,
   refuse,
   reset,
   sendGarbage,
   sendMuch,
+  showCertificate,
 } from '../../support/receivers.ts';
 import { waitFor } from '../../support/wait.ts';
 import { BOTH, type Scenario } from '../scenario.ts';
@@ -17,7 +22,7 @@ import type { FaultTenant, World } from '../world.ts';
 import { killInTurns } from './process-kills.ts';
 
 /** Allows webhooks to this machine. */
-const SETTINGS = { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' };
+const SETTINGS = { OUTBOUND_ALLOW: '127.0.0.0/8' };
 const DOWN_MS = 2000;
 const ENDED_WITHIN_MS = 300_000;
 
@@ -33,6 +38,18 @@ function misbehave(world: World, elsewhere: string): Reaction {
     reaction(...given);
   };
 }
+
+/** Breaks TLS for half of the connections, at random. */
+function misbehaveInTls(world: World, foreign: Certificate): ConnectionReaction {
+  const failures = [leaveHandshake, breakHandshake, showCertificate(foreign)];
+  return (socket, serve) => {
+    if (world.random.between(1, 2) === 1) serve();
+    else world.random.pick(failures)(socket, serve);
+  };
+}
+
+/** Errors of attempts that failed in the handshake. */
+const TLS_ERRORS = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'EPROTO'];
 
 async function restartReceiver(world: World, receiver: Receiver, times: number): Promise<void> {
   for (let done = 0; done < times; done++) {
@@ -117,8 +134,8 @@ async function compare(world: World, tenant: FaultTenant, receiver: Receiver, co
   );
   const missing = completed.filter(({ id }) => !receiver.accepted.has(id));
   world.must('the receiver has accepted every event', missing.length === 0, `${missing.length} missing`);
-  const rows = await world.query<{ sequence: number; status: string }>(
-    'select sequence::float8, status from deliveries where tenant_id = $1',
+  const rows = await world.query<{ sequence: number; status: string; error: string | null }>(
+    'select sequence::float8, status, error from deliveries where tenant_id = $1',
     [tenant.uuid],
   );
   const delivered = rows.filter(({ status }) => status === 'delivered').map(({ sequence }) => sequence);
@@ -127,6 +144,8 @@ async function compare(world: World, tenant: FaultTenant, receiver: Receiver, co
     JSON.stringify(delivered.toSorted((a, b) => a - b)) === JSON.stringify(completed.map(({ sequence }) => sequence)),
     `${delivered.length} successes, ${rows.length - delivered.length} failures`,
   );
+  const inTls = rows.filter(({ error }) => error !== null && TLS_ERRORS.includes(error));
+  world.must('attempts have failed in TLS, and are in the ledger', inTls.length > 0, inTls.length);
   world.note(`${receiver.requests.length} requests for ${completed.length} events`);
 }
 
@@ -135,16 +154,19 @@ export const webhooksUnderFaults: Scenario = {
   title: 'webhooks to a receiver that fails in every way, while everything is killed',
   load: '1,000 answers at 20/s in requests of 10, one webhook, two workers',
   faults:
-    'a third of the requests is answered by 500, 302, 429, 503, a reset, garbage, 10 MB or never; 6 restarts of the receiver; 12 × SIGKILL of workers and API, 3 × SIGKILL of PostgreSQL and of Valkey, 2 s down each',
+    'a third of the requests is answered by 500, 302, 429, 503, a reset, garbage, 10 MB or never; half of the connections break TLS or have a foreign certificate; 6 restarts of the receiver; 12 × SIGKILL of workers and API, 3 × SIGKILL of PostgreSQL and of Valkey, 2 s down each',
   backends: BOTH,
   async run(world) {
-    const environment = SETTINGS;
+    await using certificate = await makeCertificate();
+    await using foreign = await makeCertificate();
+    const environment = { ...SETTINGS, NODE_EXTRA_CA_CERTS: certificate.file };
     const api = await world.start('serve', { environment });
     const workers = [await world.start('work', { environment }), await world.start('work', { environment })];
     const tenant = await world.addTenant();
-    await using receiver = await createReceiver();
-    await using elsewhere = await createReceiver();
+    await using receiver = await createReceiver(certificate);
+    await using elsewhere = await createReceiver(certificate);
     receiver.react(misbehave(world, elsewhere.url));
+    receiver.reactToConnections(misbehaveInTls(world, foreign));
     const body = { url: receiver.url, event_types: ['answer.completed'] };
     const made = await world.request(`${api.baseUrl}/v1/webhooks`, { method: 'POST', as: tenant.apiKey, body });
     world.must('the webhook is created', made.status === 201, made.status);
@@ -164,6 +186,7 @@ export const webhooksUnderFaults: Scenario = {
     const half = 5 * requests;
     await waitFor(() => receiver.accepted.size >= half, ENDED_WITHIN_MS);
     receiver.react(accept);
+    receiver.reactToConnections((_, serve) => serve());
     world.must('everything is delivered in the end', await awaitDelivered(world, 10 * requests));
     world.recovered(Date.now() - endedAt);
     running.ended = true;
