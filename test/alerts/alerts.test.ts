@@ -87,6 +87,13 @@ test('every series and label in an alert or the dashboard is exported', async ()
   ]);
 });
 
+test('the dashboard shows every series of events and webhooks', async () => {
+  const shown = readPanels().flatMap(({ expr }) => selectorsIn(expr).map(({ metric }) => metric));
+  const series = [...(await exposed()).keys()].filter(name => /^parley_(event|webhook)s?_/.test(name));
+  expect(series.length).toBeGreaterThan(5);
+  expect(series.filter(name => !/_(sum|count)$/.test(name) && !shown.includes(name))).toEqual([]);
+});
+
 describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
   test('has a severity and a description with its value', () => {
     expect(alert).toMatch(/^Parley[A-Z]/);
