@@ -14,7 +14,7 @@ export const ROUND_EVENTS = 64;
 const SCANNED_EVENTS = 500;
 
 /** A webhook for which this worker delivers. */
-export interface LeasedWebhook extends Pick<StoredWebhook, 'id' | 'url' | 'payload' | 'ordered'> {
+export interface LeasedWebhook extends Pick<StoredWebhook, 'id' | 'url' | 'payload' | 'ordered' | 'status'> {
   tenant_id: string;
   lease: string;
   event_types: EventType[];
@@ -27,7 +27,7 @@ export interface LeasedWebhook extends Pick<StoredWebhook, 'id' | 'url' | 'paylo
   failing_since: Date | null;
 }
 
-const LEASED = `webhooks.tenant_id, webhooks.id, webhooks.url, webhooks.payload, webhooks.ordered, webhooks.lease,
+const LEASED = `webhooks.tenant_id, webhooks.id, webhooks.url, webhooks.payload, webhooks.ordered, webhooks.status, webhooks.lease,
   webhooks.event_types, webhooks.secret_sealed, webhooks.previous_secret_sealed, webhooks.previous_secret_until,
   webhooks.feed_position::float8 as position, webhooks.failures, webhooks.failing_since`;
 
@@ -151,8 +151,9 @@ async function readFeed(tenant: TenantStorage, { position, event_types }: Leased
   };
 }
 
-/** Reads the events of the next round of a webhook. */
+/** Reads the events of the next round of a webhook: none if it was disabled meanwhile. */
 export async function readWork(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Work> {
+  if (webhook.status === 'disabled') return { items: [], readTo: webhook.position, hasMore: false };
   const [due, ahead] = await Promise.all([readDue(tenant, webhook, now), readFeed(tenant, webhook)]);
   const takesNew = webhook.failures < FAILING_FROM && !(webhook.ordered && (await hasWaiting(tenant, webhook)));
   if (!takesNew) return { items: due, readTo: webhook.position, hasMore: due.length > 0 };
@@ -211,7 +212,8 @@ export interface Round {
 
 /** The state of a webhook after a round. */
 export interface Recorded {
-  webhook: LeasedWebhook;
+  /** If its lease goes on. */
+  webhook: LeasedWebhook | undefined;
   /** Why it has to be disabled. */
   disable: DisabledReason | undefined;
 }
@@ -247,7 +249,7 @@ export const recordRound = (
        where tenant_id = $1 and id = $2 returning ${LEASED}`,
       [tenantId, id, round.position, failures, failing_since, round.release],
     );
-    return { webhook: after as LeasedWebhook, disable };
+    return { webhook: round.release || disable ? undefined : after, disable };
   });
 
 /** Returns the failures in a row after a round, and whether they are a reason to disable the webhook. */

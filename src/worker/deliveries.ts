@@ -10,6 +10,7 @@ import {
   type Item,
   type LeasedWebhook,
   leaseWebhooks,
+  type Round,
   readWork,
   recordRound,
   type Work,
@@ -22,11 +23,19 @@ import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } fro
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
 const RETRY_MS = 2000;
-/** Maximum number of requests at a time, in total and per webhook. */
+/** Maximum number of requests at a time: in total, of a tenant, whose webhooks may all hang, and of a webhook. */
 const REQUESTS = 200;
+const REQUESTS_PER_TENANT = 40;
 const REQUESTS_PER_WEBHOOK = 8;
 /** How long a round starts requests. With the time of a request, it ends before its lease. */
 const ROUND_MS = 5000;
+/**
+ * Up to this number of webhooks, the next round is read while one is sent. With more of them the worker is busy anyway,
+ * and holds only the bodies of one round for each.
+ */
+const READ_AHEAD_WEBHOOKS = 8;
+/** How old the objects of a round that was read ahead may be. */
+const READ_AHEAD_MS = 1000;
 /** How long requests may go on when the process stops. Without a result they are sent again, under the same id. */
 const STOP_GRACE_MS = 2000;
 
@@ -44,6 +53,8 @@ export interface DeliveryDeps extends RequestDeps {
 /** Shared by the rounds of all webhooks. */
 interface Shared {
   slots: Slots;
+  /** The webhooks for which this process delivers now. */
+  running: Set<Promise<void>>;
   /** Aborted some time after the process was asked to stop. */
   overdue: AbortSignal;
 }
@@ -56,8 +67,8 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   const { storage, log, now, signal } = deps;
   const overdue = new AbortController();
   signal.addEventListener('abort', () => setTimeout(() => overdue.abort(), STOP_GRACE_MS).unref(), { once: true });
-  const shared = { slots: createSlots(REQUESTS), overdue: overdue.signal };
   const running = new Set<Promise<void>>();
+  const shared = { slots: createSlots(REQUESTS, REQUESTS_PER_TENANT), running, overdue: overdue.signal };
   await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
     const free = REQUESTS - running.size;
     for (const webhook of free > 0 ? await leaseWebhooks(storage, free, now()) : []) {
@@ -69,10 +80,19 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   await Promise.all(running);
 }
 
+/** Events of a webhook that are ready to be sent. */
+interface Prepared {
+  webhook: LeasedWebhook;
+  work: Work;
+  sender: Sender;
+  /** When they were read, by the clock of `performance`. */
+  readAt: number;
+}
+
 /** Delivers for one webhook, round by round, until its backlog is empty. */
 async function deliver(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<void> {
   try {
-    for (let webhook: LeasedWebhook | undefined = leased; webhook; ) webhook = await runRound(webhook, deps, shared);
+    await deliverRounds(leased, deps, shared);
   } catch (error) {
     // its lease expires, and events that were sent without a record are sent again under the same id
     const { message: reason } = error as Error;
@@ -80,31 +100,71 @@ async function deliver(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared
   }
 }
 
-/** Returns the webhook if its lease goes on. */
-async function runRound(
-  webhook: LeasedWebhook,
-  deps: DeliveryDeps,
-  shared: Shared,
-): Promise<LeasedWebhook | undefined> {
-  const { storage, tenants, outbound, seals, metrics, now, signal } = deps;
-  const tenant = storage.forTenant(webhook.tenant_id);
-  const work = await readWork(tenant, webhook, now());
-  const bodies = await renderBodies(tenants.forTenant(webhook.tenant_id), webhook, work.items, deps.baseUrl);
+/**
+ * While the events of a round are sent, those of the next one are read and the previous round is recorded. A round is
+ * recorded only after the previous one was, so the position never passes an event without a record.
+ */
+async function deliverRounds(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<void> {
+  let recording: Promise<LeasedWebhook | undefined> = Promise.resolve(leased);
+  for (let round: Prepared | undefined = await prepare(leased, deps, shared); round; ) {
+    const current: Prepared = round;
+    const { webhook, work } = current;
+    const ahead = readAhead(current, deps, shared);
+    ahead?.catch(() => undefined); // awaited below, unless it is not needed
+    const sent = await sendAll(current, shared.slots, deps.signal);
+    count(sent.attempts, deps.metrics);
+    const latest = await recording;
+    if (!latest) return;
+    const isComplete = sent.attempts.length === work.items.length;
+    const release = deps.signal.aborted || (isComplete && !work.hasMore);
+    recording = record(webhook, { ...sent, release }, deps);
+    recording.catch(() => undefined); // awaited below, or after the next round
+    const isClean = isComplete && sent.attempts.every(({ outcome }) => outcome === 'delivered');
+    const next = isClean && !release && latest.status === 'enabled' ? await ahead : undefined;
+    round = next && isFresh(next) ? next : await recording.then(kept => kept && prepare(kept, deps, shared));
+  }
+}
+
+/**
+ * Reads the next round while this one is sent, in the hope that every attempt succeeds. Undefined if another outcome is
+ * likely, or if the next round depends on rows that this one has yet to change.
+ */
+function readAhead({ webhook, work }: Prepared, deps: DeliveryDeps, shared: Shared): Promise<Prepared> | undefined {
+  const isSmooth = webhook.failures === 0 && work.items.every(({ deliveryId }) => deliveryId === undefined);
+  if (!work.hasMore || !isSmooth || webhook.ordered || shared.running.size > READ_AHEAD_WEBHOOKS) return undefined;
+  return prepare({ ...webhook, position: work.readTo }, deps, shared);
+}
+
+/** Reads the events of a round, and renders the requests. */
+async function prepare(webhook: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<Prepared> {
+  const { storage, tenants, outbound, seals, now, baseUrl } = deps;
+  const readAt = performance.now();
+  const work = await readWork(storage.forTenant(webhook.tenant_id), webhook, now());
+  const bodies = await renderBodies(tenants.forTenant(webhook.tenant_id), webhook, work.items, baseUrl);
   const secrets = secretsOf(webhook, seals, now());
   const sender = { outbound, now, url: webhook.url, secrets, bodies, signal: shared.overdue };
-  const { attempts, position } = await sendAll(webhook, work, sender, shared.slots, signal);
+  return { webhook, work, sender, readAt };
+}
+
+const isFresh = ({ readAt }: Prepared): boolean => performance.now() - readAt < READ_AHEAD_MS;
+
+function count(attempts: readonly Attempt[], { webhookDeliveries, webhookSeconds }: DeliveryDeps['metrics']): void {
   for (const { outcome, durationMs } of attempts) {
-    metrics.webhookDeliveries.inc({ outcome });
-    metrics.webhookSeconds.observe(durationMs / 1000);
+    webhookDeliveries.inc({ outcome });
+    webhookSeconds.observe(durationMs / 1000);
   }
-  const release = signal.aborted || (!work.hasMore && attempts.length === work.items.length);
-  const recorded = await recordRound(tenant, webhook, { attempts, position, release, now: now() });
-  if (!recorded) return undefined;
-  if (recorded.disable) {
-    await disable(webhook, recorded.disable, deps);
-    return undefined;
-  }
-  return release ? undefined : recorded.webhook;
+}
+
+/** Records a round, and returns the webhook if its lease goes on. */
+async function record(
+  webhook: LeasedWebhook,
+  round: Omit<Round, 'now'>,
+  deps: DeliveryDeps,
+): Promise<LeasedWebhook | undefined> {
+  const { storage, now } = deps;
+  const recorded = await recordRound(storage.forTenant(webhook.tenant_id), webhook, { ...round, now: now() });
+  if (recorded?.disable) await disable(webhook, recorded.disable, deps);
+  return recorded?.webhook;
 }
 
 /** The attempts of a round, and the number in the feed up to which it sent everything. */
@@ -114,13 +174,8 @@ interface Sent {
 }
 
 /** Sends the events of a round in their order, several at a time, until one has to wait for those before it. */
-async function sendAll(
-  webhook: LeasedWebhook,
-  { items, readTo }: Work,
-  sender: Sender,
-  slots: Slots,
-  stopping: AbortSignal,
-): Promise<Sent> {
+async function sendAll({ webhook, work, sender }: Prepared, slots: Slots, stopping: AbortSignal): Promise<Sent> {
+  const { items, readTo } = work;
   const attempts: Attempt[] = [];
   const startUntil = performance.now() + ROUND_MS;
   let { failures } = webhook;
@@ -131,7 +186,7 @@ async function sendAll(
     (attempts.length > 0 && failures >= FAILING_FROM) ||
     (webhook.ordered && attempts.some(({ outcome }) => outcome !== 'delivered' && outcome !== 'expired'));
   const sendNext = () =>
-    slots.use(async () => {
+    slots.use(webhook.tenant_id, async () => {
       const item = mustStop() ? undefined : items[next++];
       if (!item) return false;
       const attempt = await sendEvent(item, sender);

@@ -1,22 +1,22 @@
-/** A limited number of slots, assigned in the order in which they were asked for. */
+import { createFairTurns } from '../platform/fair-turns.ts';
+
+/** A limited number of slots, assigned to keys in turn. */
 export interface Slots {
-  /** Runs work in a slot, once one is free. */
-  use<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work in a slot, once one is free and the key holds fewer than its share. */
+  use<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createSlots(count: number): Slots {
-  let free = count;
-  const waiting: (() => void)[] = [];
+export function createSlots(slots: number, perKey: number): Slots {
+  const unlimited = { maxWaiting: Number.POSITIVE_INFINITY, maxWaitingPerKey: Number.POSITIVE_INFINITY };
+  const turns = createFairTurns<() => void>({ slots, perKey, ...unlimited });
   return {
-    async use(work) {
-      if (free > 0) free--;
-      else await new Promise<void>(turn => waiting.push(turn));
+    async use(key, work) {
+      if (!turns.start(key)) await new Promise<void>(turn => turns.wait(key, turn));
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else free++;
+        turns.end(key);
+        for (let next = turns.next(); next; next = turns.next()) next.caller();
       }
     },
   };

@@ -321,29 +321,54 @@ describe('several workers', () => {
   });
 });
 
-describe('the words of a person', () => {
-  test('leave the ledger with the conversation that a receiver repeated', async () => {
-    const tenant = await makeTenant(api);
-    await using receiver = await createReceiver();
-    const { id, path } = await makeWebhook(tenant, receiver.url, {
-      event_types: ['conversation.created', 'message.created'],
-    });
-    receiver.react(({ body }, response) => {
-      response.end(body);
-    });
-    const user = await tenant.sign('user|42');
-    const started = await api.request('POST', '/v1/conversations', { as: user, body: { message: 'Zanzibar' } });
-    await numberAll(worker);
-    await using _ = startDeliveries(api, worker);
-    await waitFor(() => receiver.requests.length > 0);
-    await waitFor(async () => (await read(tenant, path)).body.lag.events === 0);
-    expect(receiver.requests.some(({ body }) => body.includes('Zanzibar'))).toBe(true);
-    expect((await rowsOf(id)).some(({ response }) => response.includes('Zanzibar'))).toBe(true);
-    await api.request('DELETE', `/v1/conversations/${started.body.id}`, { as: tenant.key.apiKey });
-    expect(JSON.stringify(await api.database.query('select * from deliveries'))).not.toContain('Zanzibar');
-    expect(JSON.stringify(await api.database.query('select * from events'))).not.toContain('Zanzibar');
-    expect((await rowsOf(id)).map(({ response }) => response)).toContain(null);
+test('one that is disabled meanwhile gets no more than two rounds, and the rest once it is enabled again', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const { path } = await makeWebhook(tenant, receiver.url);
+  receiver.react((_, response) => {
+    setTimeout(() => response.writeHead(204).end(), 20);
   });
+  await events(tenant, 600);
+  await using _ = startDeliveries(api, worker);
+  await waitFor(() => receiver.requests.length > 0);
+  expect((await patch(tenant, path, { status: 'disabled' })).status).toBe(200);
+  const before = receiver.requests.length;
+  await waitFor(async () => {
+    const [row] = await api.database.query('select from webhooks where tenant_id = $1 and lease is null', [
+      tenant.uuid,
+    ]);
+    return row !== undefined;
+  });
+  expect(receiver.requests.length - before).toBeLessThanOrEqual(128);
+  const sent = receiver.requests.length;
+  await new Promise(resolve => setTimeout(resolve, 500));
+  expect(receiver.requests.length).toBe(sent);
+  expect((await patch(tenant, path, { status: 'enabled' })).status).toBe(200);
+  await receiver.waitForEvents(600);
+  expect(sequencesOf(receiver.requests)).toEqual(numbers(600));
+});
+
+test('the next events are read again when a receiver takes long, so that a deleted object is not sent', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const user = await tenant.sign('user|42');
+  const { path } = await makeWebhook(tenant, receiver.url, { event_types: ['answer.stored', 'message.created'] });
+  await events(tenant, 64);
+  const { body } = await api.request('POST', '/v1/conversations', { as: user, body: { message: 'Zanzibar' } });
+  await numberAll(worker);
+  const held: (() => void)[] = [];
+  receiver.react((_, response) => {
+    held.push(() => response.writeHead(204).end());
+  });
+  await using _ = startDeliveries(api, worker);
+  await waitFor(() => held.length === 8);
+  expect((await api.request('DELETE', `/v1/conversations/${body.id}`, { as: tenant.key.apiKey })).status).toBe(204);
+  await new Promise(resolve => setTimeout(resolve, 1100));
+  receiver.react(accept);
+  for (const release of held) release();
+  await waitFor(async () => (await read(tenant, path)).body.lag.events === 0);
+  expect(receiver.requests.map(({ event }) => event.type)).toContain('message.created');
+  expect(receiver.requests.some(request => request.body.includes('Zanzibar'))).toBe(false);
 });
 
 test('at most 20 webhooks are created', async () => {

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/orm.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { createReceiver, type Reaction, type Receiver, trickle } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, startDeliveries } from '../support/webhooks.ts';
+
+/** As the limits of the worker. */
+const REQUESTS_PER_TENANT = 40;
+const WEBHOOKS = 20;
+
+let api: TestApi;
+let worker: Storage;
+beforeAll(async () => {
+  api = await createApi({ settings: LOCAL_WEBHOOKS });
+  worker = api.database.storage('parley_worker');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+async function addWebhook(tenant: TestTenant, { url }: Receiver): Promise<string> {
+  const body = { url, event_types: ['answer.stored'] };
+  const made = await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body });
+  expect(made.status).toBe(201);
+  return `/v1/webhooks/${made.body.id}`;
+}
+
+const events = (tenant: TestTenant, count: number) => makeEvents({ api, worker }, tenant, count);
+
+test('a receiver that sends a byte a second ends with the time limit of a request', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  receiver.react(trickle);
+  const path = await addWebhook(tenant, receiver);
+  await events(tenant, 1);
+  await using _ = startDeliveries(api, worker);
+  const failed = await waitFor(async () => {
+    const { body } = await api.request('GET', `${path}/deliveries?status=failed`, { as: tenant.key.apiKey });
+    return body.data.length > 0 && body.data[0];
+  });
+  expect(failed).toMatchObject({ response_status: null, error: 'ETIMEDOUT' });
+});
+
+test('two tenants whose 40 webhooks hang hold at most 40 requests each, and a third one gets its events', async () => {
+  await using good = await createReceiver();
+  await using stack = new AsyncDisposableStack();
+  const most: number[] = [];
+  for (const index of [0, 1]) {
+    const tenant = await makeTenant(api);
+    const dead = stack.use(await createReceiver());
+    let open = 0;
+    const hangAndCount: Reaction = (_, response) => {
+      most[index] = Math.max(most[index] ?? 0, ++open);
+      response.on('close', () => open--);
+    };
+    dead.react(hangAndCount);
+    for (let count = 0; count < WEBHOOKS; count++) await addWebhook(tenant, dead);
+    await events(tenant, 20);
+  }
+  const tenant = await makeTenant(api);
+  await addWebhook(tenant, good);
+  await events(tenant, 100);
+  await using _ = startDeliveries(api, worker);
+  await good.waitForEvents(100);
+  await waitFor(() => most.length === 2 && most.every(count => count >= REQUESTS_PER_TENANT));
+  expect(most).toEqual([REQUESTS_PER_TENANT, REQUESTS_PER_TENANT]);
+});
