@@ -1,11 +1,19 @@
 import { resolve } from 'node:path';
 import type { Bench } from './bench.ts';
 import { type Program, readSeries } from './children.ts';
-import { LoadRejected, sendLoad } from './load.ts';
+import { messageRequests, writersOf } from './event-steps.ts';
+import { LoadRejected, type LoadSet, sendLoad } from './load.ts';
 import { median, short } from './numbers.ts';
 import { toTable } from './report.ts';
+import { startConversations } from './world.ts';
 
-const SETS = ['cards', 'answers', 'batches'] as const;
+/** Requests, and the connections that send them. */
+interface Load {
+  name: string;
+  set: LoadSet;
+  connections: number;
+}
+
 const WARM_UP_SECONDS = 4;
 const SECONDS = 2;
 const PAIRS = 8;
@@ -17,12 +25,28 @@ interface Sample {
   apiMicroseconds: number;
 }
 
-async function measureOnce(bench: Bench, api: Program, set: (typeof SETS)[number], seconds: number): Promise<Sample> {
+/** The loads that both versions get in turn. */
+async function loadsOf(bench: Bench): Promise<Load[]> {
+  const { connections } = bench.plan;
+  const loads: Load[] = (['cards', 'answers', 'batches'] as const).map(name => ({
+    name,
+    set: bench.loadSet(name),
+    connections,
+  }));
+  await using api = await bench.parley('serve', 'valkey');
+  for (const [name, tenants] of Object.entries(writersOf(bench))) {
+    const set = bench.createLoadSet(messageRequests(await startConversations(api.url, tenants)));
+    loads.push({ name, set, connections: tenants.length });
+  }
+  return loads;
+}
+
+async function measureOnce(bench: Bench, api: Program, { set, connections }: Load, seconds: number): Promise<Sample> {
   await bench.empty();
   const { rate, requests, cost } = await sendLoad(
     api.url,
-    bench.loadSet(set),
-    { ...bench.plan, seconds },
+    set,
+    { ...bench.plan, connections, seconds },
     bench.roles({ api: api.pid }),
   );
   return { rate, apiMicroseconds: ((cost.cpu.api ?? 0) / requests) * 1e6 };
@@ -32,16 +56,16 @@ async function measureOnce(bench: Bench, api: Program, set: (typeof SETS)[number
 async function measure(
   { bench, log }: { bench: Bench; log: (text: string) => void },
   api: Program,
-  set: (typeof SETS)[number],
+  load: Load,
   seconds: number,
 ): Promise<Sample> {
   for (let repeats = 0; ; repeats++) {
     try {
-      return await measureOnce(bench, api, set, seconds);
+      return await measureOnce(bench, api, load, seconds);
     } catch (error) {
       if (!(error instanceof LoadRejected)) throw error;
       const shed = await readSeries(api, 'parley_requests_shed_total');
-      log(`${set}: ${error.message} (${shed} shed since the start). The API's last lines:\n${api.lastLines()}`);
+      log(`${load.name}: ${error.message} (${shed} shed since the start). The API's last lines:\n${api.lastLines()}`);
       if (repeats >= MAX_REPEATS) throw error;
     }
   }
@@ -59,19 +83,19 @@ export async function measureAgainst(bench: Bench, folder: string, log: (text: s
   const table = [
     ['requests', 'pairs', 'API µs there', 'here', 'here ÷ there', 'a second there', 'here', 'here ÷ there'],
   ];
-  for (const set of SETS) {
+  for (const load of await loadsOf(bench)) {
     await using there = await bench.parley('serve', 'valkey', { folder: resolve(folder), valkeyDatabase: 1 });
     await using here = await bench.parley('serve', 'valkey');
-    for (const api of [there, here]) await measure({ bench, log }, api, set, WARM_UP_SECONDS);
+    for (const api of [there, here]) await measure({ bench, log }, api, load, WARM_UP_SECONDS);
     const pairs: [Sample, Sample][] = [];
     while (pairs.length < PAIRS)
       pairs.push([
-        await measure({ bench, log }, there, set, SECONDS),
-        await measure({ bench, log }, here, set, SECONDS),
+        await measure({ bench, log }, there, load, SECONDS),
+        await measure({ bench, log }, here, load, SECONDS),
       ]);
     const middle = (of: (pair: [Sample, Sample]) => number) => short(median(pairs.map(of)));
     table.push([
-      set,
+      load.name,
       String(PAIRS),
       middle(([other]) => other.apiMicroseconds),
       middle(([, own]) => own.apiMicroseconds),
@@ -80,7 +104,7 @@ export async function measureAgainst(bench: Bench, folder: string, log: (text: s
       middle(([, own]) => own.rate),
       middle(([other, own]) => own.rate / other.rate),
     ]);
-    log(`${set}: ${PAIRS} pairs`);
+    log(`${load.name}: ${PAIRS} pairs`);
   }
   return toTable(table);
 }

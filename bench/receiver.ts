@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 const ACCEPTED = 'HTTP/1.1 204 No Content\r\n\r\n';
 const END_OF_HEAD = '\r\n\r\n';
 
-/** A receiver of webhooks on 127.0.0.1 that accepts everything, at less cost than an HTTP server. */
+/** A receiver of webhooks on 127.0.0.1 that accepts everything or never replies, at less cost than an HTTP server. */
 export interface Receiver extends AsyncDisposable {
   url: string;
   /** Number of requests so far. */
@@ -12,7 +12,7 @@ export interface Receiver extends AsyncDisposable {
   onRequest(call: () => void): void;
 }
 
-export async function openReceiver(): Promise<Receiver> {
+export async function openReceiver({ replies = true } = {}): Promise<Receiver> {
   let count = 0;
   let call = (): void => undefined;
   const sockets = new Set<Socket>();
@@ -30,7 +30,7 @@ export async function openReceiver(): Promise<Receiver> {
       text = '';
       count++;
       call();
-      socket.write(ACCEPTED);
+      if (replies) socket.write(ACCEPTED);
     });
   };
   const server = createServer(serve);

@@ -1,4 +1,5 @@
 import { BATCH, type Bench, type Measured } from './bench.ts';
+import { measureFeed, measureMessages, measureNeighbours } from './event-steps.ts';
 import {
   measureAnswers,
   measureCards,
@@ -178,6 +179,9 @@ export const STEPS: Step[] = [
   ...STEPPED_STEPS,
   ...TARGETED_STEPS,
   { figures: ['deliveries', 'deliveries peak MB', 'delivery p50 ms'], profiled: true, run: measureDeliveries },
+  { figures: ['webhook alone p99 ms', 'webhook next to dead ones p99 ms'], run: measureNeighbours },
+  { figures: ['feed page 1 p50 ms', 'feed page at the end p50 ms'], run: measureFeed },
+  { figures: ['messages', 'messages of one tenant'], run: measureMessages },
   { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];

@@ -6,7 +6,7 @@ import { insertWebhook } from '../src/storage/webhooks.ts';
 import type { Bench, Measured } from './bench.ts';
 import { peakMb, startMeter } from './cpu.ts';
 import { median } from './numbers.ts';
-import { openReceiver } from './receiver.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
 import type { Tenant } from './world.ts';
 
 /** Events in the feed when the worker starts, and those of them that are sent before the measurement. */
@@ -16,9 +16,10 @@ const WARM_UP = 4000;
 const AT_REST = 9;
 const PAUSE_MS = 5200;
 const ARRIVED_WITHIN_MS = 120_000;
-const EMPTY = 'truncate events, event_sequences, webhooks, deliveries';
-/** The receiver is on this machine. */
-const SETTINGS = { OUTBOUND_HTTP: 'on', OUTBOUND_ALLOW: '127.0.0.0/8' };
+/** Empties the feed and removes all webhooks: workers of later steps have none. */
+export const EMPTY = 'truncate events, event_sequences, webhooks, deliveries';
+/** Receivers are on this machine. */
+export const LOCAL = { OUTBOUND_HTTP: 'on', OUTBOUND_ALLOW: '127.0.0.0/8' };
 
 /** Stores answers, each with a comment, and the numbered events of them. */
 async function fillFeed(bench: Bench, { uuid }: Tenant): Promise<void> {
@@ -43,7 +44,8 @@ async function fillFeed(bench: Bench, { uuid }: Tenant): Promise<void> {
   await bench.query('vacuum analyze answers, events, event_sequences');
 }
 
-async function addWebhook(bench: Bench, tenant: Tenant, url: string): Promise<void> {
+/** Adds a webhook to a receiver. */
+export async function addWebhook(bench: Bench, tenant: Tenant, url: string): Promise<void> {
   const log = createLog('warn', 'bench');
   const storage = openStorage({ url: bench.databaseUrl, role: 'parley_app', connections: 1, log });
   const seals = createSeals({ current: bench.secretKey, others: [] });
@@ -61,7 +63,7 @@ export async function measureDeliveries(bench: Bench): Promise<Measured> {
   await addWebhook(bench, tenant, receiver.url);
   await fillFeed(bench, tenant);
   await bench.query('checkpoint');
-  await using worker = await bench.parley('work', 'postgres', { environment: SETTINGS, profile: 'goal-20-work' });
+  await using worker = await bench.parley('work', 'postgres', { environment: LOCAL, profile: 'goal-20-work' });
   const received = async (count: number) => {
     for (const deadline = Date.now() + ARRIVED_WITHIN_MS; receiver.count() < count; await sleep(2))
       if (Date.now() > deadline) throw new Error(`only ${receiver.count()} events arrived:\n${worker.lastLines()}`);
@@ -79,7 +81,7 @@ export async function measureDeliveries(bench: Bench): Promise<Measured> {
     'deliveries peak MB': peakMb(worker.pid),
     'delivery p50 ms': await measureAtRest(bench, tenant, receiver),
   };
-  await bench.query(EMPTY); // workers of later steps have no webhook
+  await bench.query(EMPTY);
   return {
     figures,
     costs: [{ program: 'webhook delivery', count, per: 'request', cost }],
@@ -87,11 +89,7 @@ export async function measureDeliveries(bench: Bench): Promise<Measured> {
 }
 
 /** Median time from the commit of an event to its request. */
-async function measureAtRest(
-  bench: Bench,
-  { uuid }: Tenant,
-  receiver: { onRequest(call: () => void): void },
-): Promise<number> {
+async function measureAtRest(bench: Bench, { uuid }: Tenant, receiver: Pick<Receiver, 'onRequest'>): Promise<number> {
   const times: number[] = [];
   for (let turn = 0; turn < AT_REST; turn++) {
     await sleep(PAUSE_MS + 300 * Math.random());

@@ -86,6 +86,23 @@ export async function publishQuestions(url: string, tenants: Tenant[], questions
     }
 }
 
+/** A conversation in which a team writes. */
+export interface Conversation {
+  tenant: Tenant;
+  id: string;
+}
+
+/** Starts one conversation in each of these tenants, by a user of its own. */
+export async function startConversations(url: string, tenants: readonly Tenant[]): Promise<Conversation[]> {
+  const conversations: Conversation[] = [];
+  for (const [number, tenant] of tenants.entries()) {
+    const token = signToken(tenant, `writer|${number}`);
+    const started = await ask(url, 'POST', '/v1/conversations', token, { message: 'Where is my parcel?' });
+    conversations.push({ tenant, id: ((await started.json()) as { id: string }).id });
+  }
+  return conversations;
+}
+
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** Signs an access token as a tenant's backend does. Another `age` in seconds makes another token of the same user. */
