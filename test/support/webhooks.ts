@@ -24,14 +24,14 @@ export interface DeliveringWorker extends AsyncDisposable {
   letters: Letter[];
 }
 
-/** Runs the deliveries of a worker, with a clock that tests can put forward and requests that end after 1.5 s. */
-export function startDeliveries(api: TestApi, worker: Storage): DeliveringWorker {
+/** Runs the deliveries of a worker, with a clock that tests can put forward and requests that end, by default, after 1.5 s. */
+export function startDeliveries(api: TestApi, worker: Storage, totalMs = TOTAL_MS): DeliveringWorker {
   const stop = new AbortController();
   const metrics = createMetrics('work');
   const letters: Letter[] = [];
   let passedMs = 0;
   const now = () => new Date(Date.now() + passedMs);
-  const outbound = createOutbound(api.config, { totalMs: TOTAL_MS });
+  const outbound = createOutbound(api.config, { totalMs });
   const ended = runDeliveries({
     storage: worker,
     tenants: storageOf(api),

@@ -360,7 +360,7 @@ test('the next events are read again when a receiver takes long, so that a delet
   receiver.react((_, response) => {
     held.push(() => response.writeHead(204).end());
   });
-  await using _ = startDeliveries(api, worker);
+  await using _ = startDeliveries(api, worker, 60_000);
   await waitFor(() => held.length === 8);
   expect((await api.request('DELETE', `/v1/conversations/${body.id}`, { as: tenant.key.apiKey })).status).toBe(204);
   await new Promise(resolve => setTimeout(resolve, 1100));
