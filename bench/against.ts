@@ -52,7 +52,7 @@ async function measureOnce(bench: Bench, api: Program, { set, connections }: Loa
   return { rate, apiMicroseconds: ((cost.cpu.api ?? 0) / requests) * 1e6 };
 }
 
-/** Returns a measurement in which no request was rejected. Reports each other one, with what the API logged. */
+/** Returns a measurement in which no request was rejected. Reports each other one, with the API's last log lines. */
 async function measure(
   { bench, log }: { bench: Bench; log: (text: string) => void },
   api: Program,

@@ -73,7 +73,7 @@ async function measureArrivals(bench: Bench, { uuid }: Tenant, receiver: Receive
   return quantile(times, 0.99);
 }
 
-/** A webhook that works, first alone, then next to ten of its tenant whose receivers never reply. */
+/** A webhook that works: without others, then next to ten of its tenant whose receivers never reply. */
 export async function measureNeighbours(bench: Bench): Promise<Measured> {
   const tenant = bench.tenants[0] as Tenant;
   await bench.empty('postgres');

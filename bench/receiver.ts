@@ -8,7 +8,7 @@ export interface Receiver extends AsyncDisposable {
   url: string;
   /** Number of requests so far. */
   count(): number;
-  /** Sets what is called at each request. */
+  /** Sets the function called at each request. */
   onRequest(call: () => void): void;
 }
 

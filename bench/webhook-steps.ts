@@ -16,7 +16,7 @@ const WARM_UP = 4000;
 const AT_REST = 9;
 const PAUSE_MS = 5200;
 const ARRIVED_WITHIN_MS = 120_000;
-/** Empties the feed and removes all webhooks: workers of later steps have none. */
+/** Empties the feed and removes all webhooks, so that workers of later steps deliver nothing. */
 export const EMPTY = 'truncate events, event_sequences, webhooks, deliveries';
 /** Receivers are on this machine. */
 export const LOCAL = { OUTBOUND_HTTP: 'on', OUTBOUND_ALLOW: '127.0.0.0/8' };
