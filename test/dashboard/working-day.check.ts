@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
@@ -144,6 +145,29 @@ describe.runIf(hasBrowser())('a working day in the inbox', { timeout: 240_000 },
     const { data } = await asPerson(page, 'GET', '/v1/macros');
     expect(data[1].changes).toEqual({ status: 'resolved', priority: 'low', add_tags: ['done'] });
     await expectNoViolations(ada);
+  });
+
+  test('a saved reply shows its assignee, before and after the members have loaded', async () => {
+    const [member] = (await asPerson(page, 'GET', '/v1/members')).data;
+    const macro = { name: 'To me', shortcut: 'mine', body: null, changes: { assignee_id: member.id } };
+    const { id } = await asPerson(page, 'POST', '/v1/macros', macro);
+    await page.route('**/v1/members*', async route => {
+      await sleep(1500);
+      await route.continue();
+    });
+    await dashboard.open(pathTo('savedReplies'));
+    await page.getByRole('row').filter({ hasText: 'To me' }).getByRole('button', { name: 'Edit' }).click();
+    const edited = page.getByRole('dialog', { name: 'Edit saved reply' });
+    const assignee = edited.getByLabel('Assignee');
+    expect(await assignee.inputValue()).toBe(member.id);
+    await assignee.getByRole('option', { name: member.name }).waitFor({ state: 'attached' });
+    expect(await assignee.inputValue()).toBe(member.id);
+    await edited.getByRole('button', { name: 'Save', exact: true }).click();
+    await edited.waitFor({ state: 'detached' });
+    await page.unroute('**/v1/members*');
+    const { data } = await asPerson(page, 'GET', '/v1/macros');
+    expect(data.find((each: { id: string }) => each.id === id).changes).toEqual({ assignee_id: member.id });
+    await asPerson(page, 'DELETE', `/v1/macros/${id}`);
   });
 
   test('a slash finds a saved reply and inserts it at the cursor', async () => {

@@ -59,11 +59,17 @@ const Text = ({ form }: { form: MacroForm }) => (
 
 function Assignee({ form }: { form: MacroForm }) {
   const { members } = useMembers();
+  const chosen = form.watch('changes.assignee_id');
   return (
-    <SelectInput form={form} name="changes.assignee_id" label={t('Assignee')}>
+    <SelectInput
+      form={form}
+      name="changes.assignee_id"
+      key={members.length} // a new list of options would lose the value
+      label={t('Assignee')}
+    >
       <option value="">{t('Unchanged')}</option>
       <option value={NOBODY}>{t('Unassigned')}</option>
-      <MemberOptions members={members} />
+      <MemberOptions members={members} chosen={chosen === NOBODY ? undefined : chosen} />
     </SelectInput>
   );
 }
