@@ -1,4 +1,5 @@
 import { type Goal, higher, lower, overKoa, plain, ratio } from './goal.ts';
+import { INBOX } from './inbox-goals.ts';
 import { TARGETED } from './targeted-goals.ts';
 import { WEBHOOKS } from './webhook-goals.ts';
 
@@ -320,4 +321,5 @@ export const GOALS: Goal[] = [
   ...STEPPED,
   ...TARGETED,
   ...WEBHOOKS,
+  ...INBOX,
 ];

@@ -20,7 +20,7 @@ const FILL = `
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
     source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
     team_unread, mentioned, waiting_since, reply_due_at, created_at, updated_at, team_updated_at, last_activity_at)
-  select tenant, gen_random_uuid(), 'user|' || n % 100000, true, 'Subject ' || n,
+  select tenant, gen_random_uuid(), 'user|' || n % greatest($3::int / 10, 1), true, 'Subject ' || n,
     (array['open', 'pending', 'resolved'])[least(1 + n % 20, 3)],
     (array['none', 'low', 'medium', 'high', 'urgent'])[1 + n / 7 % 5],
     case when n % 3 = 0 then null else ($2::uuid[])[1 + n / 11 % 10] end,

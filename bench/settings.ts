@@ -26,6 +26,9 @@ export interface Settings {
   conversationTenants: number;
   conversationsATenant: number;
   listQueries: number;
+  /** Conversations of one tenant in goal 23, and repetitions of each of its requests. */
+  inboxConversations: number;
+  inboxTurns: number;
   starts: number;
   growthAnswers: number[];
   growthTenants: number[];
@@ -56,6 +59,8 @@ const WHOLE: Settings = {
   conversationTenants: 50,
   conversationsATenant: 20_000,
   listQueries: 1000,
+  inboxConversations: 1_000_000,
+  inboxTurns: 100,
   starts: 3,
   growthAnswers: [10_000, 100_000, 1_000_000],
   growthTenants: [1, 10, 100, 1000, 10_000],
@@ -77,6 +82,8 @@ const QUICK: Partial<Settings> = {
   queuedAnswers: 30_000,
   conversationTenants: 10,
   listQueries: 300,
+  inboxConversations: 100_000,
+  inboxTurns: 30,
   starts: 1,
   growthAnswers: [10_000, 100_000],
   growthTenants: [1, 100, 1000],

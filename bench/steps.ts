@@ -8,6 +8,7 @@ import {
   measureLoneNaive,
   measureStarts,
 } from './http-steps.ts';
+import { measureInbox } from './inbox-steps.ts';
 import { measureLists } from './list-steps.ts';
 import { LATENCY_IS_FINE } from './load.ts';
 import { measureWatched } from './observer-steps.ts';
@@ -183,6 +184,10 @@ export const STEPS: Step[] = [
   { figures: ['feed page 1 p50 ms', 'feed page at the end p50 ms'], run: measureFeed },
   { figures: ['messages', 'messages of one tenant'], run: measureMessages },
   { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
+  {
+    figures: ['inbox dearest list', 'inbox page 500 ÷ 1', 'inbox counts p50 ms', 'inbox bulk p50 ms', 'inbox woken s'],
+    run: measureInbox,
+  },
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];
 
