@@ -26,7 +26,7 @@ export interface Settings {
   conversationTenants: number;
   conversationsATenant: number;
   listQueries: number;
-  /** Conversations of one tenant in goal 23, and repetitions of each of its requests. */
+  /** Conversations of one tenant in goal 24, and repetitions of each of its requests. */
   inboxConversations: number;
   inboxTurns: number;
   starts: number;
