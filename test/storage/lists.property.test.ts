@@ -201,6 +201,8 @@ describe('conversations', () => {
     messages: string[];
     tagged: boolean;
     status: ConversationStatus;
+    /** When a reply is due, in minutes from now. */
+    due: number | null;
   }
   const aConversation: fc.Arbitrary<Spec> = fc.record({
     identity: fc.constantFrom('ada', 'bob'),
@@ -209,6 +211,7 @@ describe('conversations', () => {
     messages: fc.array(aText, { minLength: 1, maxLength: 3 }),
     tagged: fc.boolean(),
     status: fc.constantFrom('open' as const, 'pending' as const, 'resolved' as const),
+    due: fc.constantFrom(null, -90, -60, 60),
   });
   const aFilter = fc.record({
     q: maybe(aSearch),
@@ -220,13 +223,14 @@ describe('conversations', () => {
     priority: maybe(fc.constantFrom('none', 'high')),
     source: maybe(fc.constantFrom('user', 'api')),
     unread: maybe(fc.boolean()),
+    overdue: maybe(fc.boolean()),
     sort: maybe(fc.constantFrom(...CONVERSATION_SORTS)),
     side: fc.constantFrom('team', 'user'),
     incremental: fc.boolean(),
   });
 
   async function start(tenant: TenantStorage, spec: Spec): Promise<void> {
-    const { identity, verified, subject, messages, tagged, status } = spec;
+    const { identity, verified, subject, messages, tagged, status, due } = spec;
     const [message = '', ...more] = messages;
     const author = tagged ? TEAM : ADA;
     const { conversation } = await insertConversation(tenant, { identity, verified }, author, { subject, message });
@@ -236,6 +240,10 @@ describe('conversations', () => {
     const { status: now } = await findConversation(tenant, conversation.id, undefined);
     const patch = { ...(tagged ? { tags: ['vip'] } : {}), ...(status === now ? {} : { status }) };
     await updateConversation(tenant, { id: conversation.id, owner: undefined }, TEAM, patch, () => undefined);
+    await database.query('update conversations set reply_due_at = now() + make_interval(mins => $2) where id = $1', [
+      conversation.id,
+      due,
+    ]);
   }
 
   type Scanned = ConversationRow & { texts: string[] };
@@ -246,6 +254,7 @@ describe('conversations', () => {
       [tenant.tenantId],
     );
 
+  const isOverdue = ({ reply_due_at }: Scanned) => reply_due_at !== null && reply_due_at.getTime() <= Date.now();
   const passes = (row: Scanned, filter: ConversationFilter): boolean =>
     (filter.q === undefined || row.texts.some(text => matches(text, filter.q))) &&
     (filter.status === undefined || row.status === filter.status) &&
@@ -255,7 +264,9 @@ describe('conversations', () => {
     (filter.tag === undefined || row.tags.includes(filter.tag)) &&
     (filter.priority === undefined || row.priority === filter.priority) &&
     (filter.source === undefined || row.source_type === filter.source) &&
-    (filter.unread === undefined || row[`${filter.side}_unread`] > 0 === filter.unread);
+    (filter.unread === undefined || row[`${filter.side}_unread`] > 0 === filter.unread) &&
+    (filter.overdue === undefined || isOverdue(row) === filter.overdue) &&
+    (filter.sort !== 'reply_due_at' || row.reply_due_at !== null);
 
   test('of a complete walk through a list are those of a plain scan, each once, despite concurrent changes', async () => {
     await fc.assert(
