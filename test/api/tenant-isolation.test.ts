@@ -68,6 +68,7 @@ interface Objects {
   webhooks: string;
   delivery: string;
   views: string;
+  'demo-tenants': string;
   message: string;
 }
 
@@ -124,8 +125,16 @@ const missing = (): Objects => ({
   webhooks: made('webhook'),
   delivery: made('delivery'),
   views: made('view'),
+  'demo-tenants': made('tenant'),
   message: made('message'),
 });
+
+/** The demo tenant of a person, who can own only one at a time. */
+async function demoTenantOf({ headers }: TestPerson): Promise<string> {
+  const { body } = await api.request('GET', '/v1/me', { headers });
+  const owned = body.account.memberships.find(({ tenant }: { tenant: { demo: boolean } }) => tenant.demo);
+  return owned?.tenant.id ?? (await api.request('POST', '/v1/demo-tenants', { headers })).body.id;
+}
 
 /** One object of each kind. Those that a user can own belong to `IDENTITY`; `author` wrote the message. */
 async function makeObjects(tenant: TestTenant, author: string, person: TestPerson): Promise<Objects> {
@@ -183,6 +192,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     webhooks: webhook.body.id,
     delivery: delivery.body.id,
     views: view.body.id,
+    'demo-tenants': await demoTenantOf(person),
     message: written.body.id,
   };
 }
@@ -252,6 +262,7 @@ test('the matrix contains every kind of object of the API', () => {
       'macros',
       'webhooks',
       'views',
+      'demo-tenants',
     ]),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
