@@ -196,6 +196,22 @@ describe.runIf(hasBrowser())('placements', () => {
     await tab.waitFor(); // the list still has the card
   });
 
+  test('a tab does not ask again after its thanks, although the list still has the card', async () => {
+    const watched = await openGallery(browser, script);
+    opened.push(watched);
+    const { page } = watched;
+    await show(page, { views: [[cardOf([THUMBS])]], attributes: { placement: 'button' } });
+    const tab = page.getByRole('button', { name: 'Feedback' });
+    await tab.click();
+    await page.getByRole('radio').first().check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you for your feedback.').waitFor();
+    await page.keyboard.press('Escape');
+    await waitFor(async () => !(await isOpen(page)));
+    await tab.waitFor();
+    expect(await isOpen(page)).toBe(false);
+  });
+
   test('an element of the app opens one question', async () => {
     const watched = await openGallery(browser, script);
     opened.push(watched);

@@ -80,6 +80,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const placementOf = (card: Card) =>
     (host.getAttribute('placement') ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
 
+  const isButton = (card: Card) => placementOf(card) === 'button';
+
   async function load(isAfterAnswer: boolean): Promise<void> {
     if (isClosed) return;
     const mine = ++turn;
@@ -99,10 +101,9 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
 
   /** Queues new cards; skips those that this version does not support. */
   async function take(cards: Card[]): Promise<void> {
-    const isButton = (card: Card) => Number(placementOf(card) === 'button');
     const known = cards
       .filter(card => isAccepted(card) && !finished.has(card.id))
-      .sort((a, b) => isButton(a) - isButton(b)); // one that waits for a click does not keep others away
+      .sort((a, b) => Number(isButton(a)) - Number(isButton(b))); // one that waits for a click does not keep others away
     const others = known.filter(({ id }) => id !== shown?.card.id);
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
     tell(host, 'parley-cards', { count: known.length });
@@ -165,15 +166,18 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     tell(host, 'parley-answer', { card, ...content });
     finished.add(card.id);
     void send().then(sent => {
-      if (placementOf(card) === 'button')
-        void reload(); // it may be asked again
-      else if (!isDismissed && sent?.outcome === 'done') void load(true); // the answer may qualify the user for others
+      if (isButton(card)) {
+        if (!thanks) void reload(); // it may be asked again
+      } else if (!isDismissed && sent?.outcome === 'done') void load(true); // the answer may qualify the user for others
     });
   }
 
   function thank(card: Card): void {
     clear('thanks');
-    thanks = renderThanks(card.thanks, texts(), () => leaveTo(false));
+    thanks = renderThanks(card.thanks, texts(), () => {
+      leaveTo(false);
+      if (isButton(card)) void reload(); // by now, the list takes the answer into account
+    });
     status.append(thanks.node);
     place(card);
     thanks.focus();
