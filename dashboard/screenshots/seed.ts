@@ -105,6 +105,7 @@ const MACROS = [
 const CUSTOM_FIELDS = [
   { key: 'order_number', label: 'Order number', type: 'text' },
   { key: 'shipping', label: 'Shipping', type: 'choice', options: ['Standard', 'Express', 'Pick-up point'] },
+  { key: 'roast', label: 'Roast', type: 'choice', options: ['Filter', 'Espresso'] },
   { key: 'refunded', label: 'Refunded', type: 'boolean' },
 ];
 
@@ -159,10 +160,7 @@ async function setUpInbox(page: Page, memberId: string): Promise<void> {
   await asPerson(page, 'PATCH', '/v1/tenant', {
     office_hours: [1, 2, 3, 4, 5].flatMap(day),
     reply_targets: { urgent: 60, high: 240, none: 960 },
-    custom_fields: [
-      { key: 'order_number', label: 'Order number', type: 'text' },
-      { key: 'roast', label: 'Roast', type: 'choice', options: ['Filter', 'Espresso'] },
-    ],
+    custom_fields: CUSTOM_FIELDS,
   });
   const filter = { status: 'open', tag: 'delivery' };
   await asPerson(page, 'POST', '/v1/views', { name: 'Late deliveries', filter, sort: 'reply_due_at', shared: true });
@@ -228,12 +226,11 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const draft = await send('POST', '/v1/questions', DRAFT);
   const webhookId = await createWebhooks(send);
   const answers = await sendAnswers(send, questions);
-  await asPerson(page, 'PATCH', '/v1/tenant', { custom_fields: CUSTOM_FIELDS, reply_targets: { high: 120 } });
   const day = await addWorkingDay(send);
+  await setUpInbox(page, memberId);
   const talks: string[] = [];
   for (const told of TALKS.toReversed())
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
-  await setUpInbox(page, memberId);
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
   const conversationId = talks.at(-1) as string;
   const custom = { order_number: '4711', shipping: 'Pick-up point' };
