@@ -3,17 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CredentialKind } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
+import { toTypeId } from '../../src/domain/ids.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
-import {
-  anAcceptedAnswer,
-  anAnswer,
-  makeTenant,
-  publishQuestion,
-  type TestTenant,
-  uuidOfKey,
-} from '../support/make.ts';
-import { makeMember, openSession, type TestPerson } from '../support/person.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { makeMember, type TestPerson } from '../support/person.ts';
+import { IDENTITY, made, makeObjects, missing, type Objects } from '../support/tenant-objects.ts';
 
 /**
  * Operations without a 404, each with its own tests: one replies with the same 401 to every fault of the tenant in its
@@ -43,8 +37,6 @@ const BODIES: Record<string, unknown> = {
   replayDeliveries: { from: '2026-01-01T00:00:00.000Z' },
 };
 
-const IDENTITY = 'user|42';
-
 const isOfObject = ({ path, credentials, id }: Operation): boolean =>
   path.includes('{') && credentials.length > 0 && !ELSEWHERE.includes(id);
 
@@ -52,25 +44,6 @@ const OF_OBJECTS = OPERATIONS.filter(isOfObject);
 
 /** The collection in a path, or `messages` for one of its messages. */
 const collectionOf = ({ path }: Operation): string => path.slice(0, path.indexOf('/{')).split('/').at(-1) as string;
-
-/** Objects of one tenant, one of each kind in a path. */
-interface Objects {
-  questions: string;
-  answers: string;
-  conversations: string;
-  quarantine: string;
-  'api-keys': string;
-  members: string;
-  invitations: string;
-  sessions: string;
-  identities: string;
-  macros: string;
-  webhooks: string;
-  delivery: string;
-  views: string;
-  'demo-tenants': string;
-  message: string;
-}
 
 /** The part of the matrix for one kind of credential. */
 const taking = (kind: CredentialKind) =>
@@ -107,95 +80,6 @@ let ownerPerson: TestPerson;
 let otherPerson: TestPerson;
 let objects: Objects;
 let atFirst: unknown;
-
-const made = (prefix: IdPrefix): string => toTypeId(prefix, v7());
-
-/** Valid ids of objects that do not exist. */
-const missing = (): Objects => ({
-  questions: made('question'),
-  answers: v7(),
-  conversations: made('conversation'),
-  quarantine: made('quarantine'),
-  'api-keys': made('key'),
-  members: made('member'),
-  invitations: made('invitation'),
-  sessions: made('session'),
-  identities: v7(),
-  macros: made('macro'),
-  webhooks: made('webhook'),
-  delivery: made('delivery'),
-  views: made('view'),
-  'demo-tenants': made('tenant'),
-  message: made('message'),
-});
-
-/** The demo tenant of a person, who can own only one at a time. */
-async function demoTenantOf({ headers }: TestPerson): Promise<string> {
-  const { body } = await api.request('GET', '/v1/me', { headers });
-  const owned = body.account.memberships.find(({ tenant }: { tenant: { demo: boolean } }) => tenant.demo);
-  return owned?.tenant.id ?? (await api.request('POST', '/v1/demo-tenants', { headers })).body.id;
-}
-
-/** One object of each kind. Those that a user can own belong to `IDENTITY`; `author` wrote the message. */
-async function makeObjects(tenant: TestTenant, author: string, person: TestPerson): Promise<Objects> {
-  const question = await publishQuestion(api, tenant);
-  const answer = anAnswer({ question_id: question.id, identity: IDENTITY });
-  const key = tenant.key.apiKey;
-  await api.request('POST', '/v1/answers', { as: key, body: { answers: [answer] } });
-  const started = await api.request('POST', '/v1/conversations', {
-    as: await tenant.sign(IDENTITY),
-    body: { message: 'Hello' },
-  });
-  const written = await api.request('POST', `/v1/conversations/${started.body.id}/messages`, {
-    as: author,
-    body: { body: 'How do you do' },
-  });
-  const macro = await api.request('POST', '/v1/macros', { as: key, body: { name: 'Reply', body: 'Yes' } });
-  await api.database.query('delete from webhooks where tenant_id = $1', [tenant.uuid]);
-  await api.database.query('update api_keys set revoked_at = now() where tenant_id = $1 and id <> $2', [
-    tenant.uuid,
-    uuidOfKey(tenant.key),
-  ]);
-  const fields = { url: 'https://93.184.215.14/hook', event_types: ['api_key.revoked'] };
-  const webhook = await api.request('POST', '/v1/webhooks', { as: key, body: fields });
-  const delivery = await api.request('POST', `/v1/webhooks/${webhook.body.id}/test`, { as: key });
-  await api.database.query("update deliveries set status = 'delivered' where tenant_id = $1", [tenant.uuid]);
-  const view = await api.request('POST', '/v1/views', { headers: person.headers, body: { name: 'Mine' } });
-  const quarantined = v7();
-  await api.database.query(
-    `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
-     values ($1, $2, $3, 'invalid-value', 'made by a test', $4, now())`,
-    [
-      tenant.uuid,
-      quarantined,
-      answer.id,
-      JSON.stringify(anAcceptedAnswer({ tenant_id: tenant.uuid, id: answer.id, question_id: v7() })),
-    ],
-  );
-  await waitFor(async () => (await api.request('GET', `/v1/answers/${answer.id}`, { as: key })).status === 200);
-  const invited = await api.request('POST', '/v1/members', {
-    headers: person.headers,
-    body: { email: `${v7()}@acme.example`, role: 'agent' },
-  });
-  const session = await api.request('GET', '/v1/me', { headers: await openSession(api, person.accountId) });
-  return {
-    'api-keys': (await tenant.addKey()).id,
-    members: (await makeMember(api, tenant, 'agent')).memberId,
-    invitations: invited.body.id,
-    sessions: session.body.session.id,
-    questions: question.id,
-    answers: answer.id,
-    conversations: started.body.id,
-    quarantine: toTypeId('quarantine', quarantined),
-    identities: encodeURIComponent(IDENTITY),
-    macros: macro.body.id,
-    webhooks: webhook.body.id,
-    delivery: delivery.body.id,
-    views: view.body.id,
-    'demo-tenants': await demoTenantOf(person),
-    message: written.body.id,
-  };
-}
 
 /** A bearer credential, or a logged-in person. */
 type Asker = string | TestPerson;
@@ -238,7 +122,7 @@ beforeAll(async () => {
   worker = await createWorker(api);
   [owner, other] = [await makeTenant(api), await makeTenant(api, 'Other')];
   [ownerPerson, otherPerson] = [await makeMember(api, owner, 'owner'), await makeMember(api, other, 'owner')];
-  objects = await makeObjects(owner, owner.key.apiKey, ownerPerson);
+  objects = await makeObjects(api, owner, owner.key.apiKey, ownerPerson);
   await waitFor(isSettled);
   atFirst = await snapshot();
 });
@@ -318,7 +202,7 @@ test('the objects are unchanged after the whole matrix', async () => {
 });
 
 test.each(taking('api-key'))('$name finds an object of its own tenant', async ({ operation }) => {
-  const own = await makeObjects(owner, owner.key.apiKey, ownerPerson);
+  const own = await makeObjects(api, owner, owner.key.apiKey, ownerPerson);
   const { status } = await ask(operation, owner.key.apiKey, own);
   expect(status).toBeLessThan(500);
   expect(status).not.toBe(404);
@@ -327,7 +211,7 @@ test.each(taking('api-key'))('$name finds an object of its own tenant', async ({
 test.each(
   [...taking('session'), ...taking('person')].filter(({ operation }) => !operation.credentials.includes('api-key')),
 )('$name finds an object of its own person or tenant', async ({ operation }) => {
-  const own = await makeObjects(owner, owner.key.apiKey, ownerPerson);
+  const own = await makeObjects(api, owner, owner.key.apiKey, ownerPerson);
   expect([200, 204]).toContain((await ask(operation, ownerPerson, own)).status);
 });
 
