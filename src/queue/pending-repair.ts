@@ -1,5 +1,6 @@
 import type { Log } from '../platform/log.ts';
 import type { QueueConnection } from './connection.ts';
+import { isIsolated } from './isolation.ts';
 import { type AnswerQueue, type IsolatedAnswer, QUEUES, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, entryOfPart } from './pending.ts';
 import { addMissing, claimRepair, countEntries, findUncounted, removeStale } from './pending-redis.ts';
@@ -68,7 +69,9 @@ async function countMissing(connection: QueueConnection, name: AnswerQueue): Pro
   const { redis, queue } = connection;
   if (!redis) return;
   const uncounted = await findUncounted(redis, await readPendingIds(connection, name));
-  for await (const { id, data } of readJobs(connection, name, uncounted)) {
+  for await (const job of readJobs(connection, name, uncounted)) {
+    if (isIsolated(job)) continue; // its answers have entries of their own
+    const { id, data } = job;
     const entry = name === QUEUES.answers ? entryOfFlush(data as RecordAnswers) : entryOfPart(data as IsolatedAnswer);
     if (id) await addMissing(redis, queue(name), id, entry);
   }

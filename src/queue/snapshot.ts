@@ -14,7 +14,7 @@ export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed']
 /** Jobs read at once: about 25 MB if all have the maximum size. */
 const PAGE = 50;
 
-type QueuedJob = Pick<ActiveJob, 'id' | 'data'>;
+type QueuedJob = Pick<ActiveJob, 'id' | 'data' | 'progress' | 'stalledCounter'>;
 
 /** Returns the ids of all unfinished jobs of a queue, read at once, so that jobs changing state are not missed. */
 export async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
-import { isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { entryOfFlush, entryOfPart, HEADS } from '../../src/queue/pending.ts';
 import { addCounted, addEntry, countEntries, removePending } from '../../src/queue/pending-redis.ts';
@@ -120,6 +120,21 @@ describe.each(backends())('with the queue in %s', backend => {
     expect((await queues.read(one)).heads[0]).toMatchObject({ flush: first?.flush, part_of: flush.flush, count: 1 });
     await queues.end(first?.flush as string, QUEUES.isolation);
     expect(await queues.counts(one, other)).toEqual([1, 1]);
+  });
+
+  test('a flush whose worker died after isolating it is not counted beside its answers', {
+    timeout: 60_000,
+  }, async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const [one, other] = [v7(), v7()];
+    const flush = aFlush(one, one, one);
+    await queues.add(flush);
+    await (await queues.connection.queue().getJob(flush.flush))?.updateProgress(ISOLATED);
+    await queues.isolate(flush);
+    await queues.addAsBefore(aFlush(other)); // found by the repair that also sees the flush without an entry
+    await waitFor(async () => (await queues.counts(other))[0] === 1, 40_000);
+    expect(await queues.counts(one)).toEqual([3]);
   });
 
   test('a read returns the same number of oldest answers at any depth, oldest first', async () => {
