@@ -43,7 +43,7 @@ function misbehave(world: World, elsewhere: string): Reaction {
 function misbehaveInTls(world: World, foreign: Certificate): ConnectionReaction {
   const failures = [leaveHandshake, breakHandshake, showCertificate(foreign)];
   return (socket, serve) => {
-    if (world.random.between(1, 2) === 1) serve();
+    if (world.random.whole(1, 2) === 1) serve();
     else world.random.pick(failures)(socket, serve);
   };
 }
