@@ -56,7 +56,7 @@ export const STEPPED_VALUES = {
 const LONG_QUESTION = {
   type: 'single_choice',
   title: 'Which of these should we improve first? '.repeat(7).trim(),
-  description: 'We read every answer, and use it to decide on our next steps. '.repeat(14).trim(),
+  description: 'We read every answer, and use it to decide on our next steps. '.repeat(7).trim(),
   config: { options: OPTIONS.map(id => ({ id, label: `Improve the ${id} of our product`.repeat(2) })) },
 };
 
