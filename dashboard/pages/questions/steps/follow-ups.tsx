@@ -1,8 +1,9 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import type { Schemas } from '../../../api/schema.ts';
 import { Button } from '../../../components/button.tsx';
 import { Icon } from '../../../components/icon.tsx';
+import { useListFocus } from '../../../components/use-list-focus.ts';
 import { t } from '../../../i18n.ts';
 import editor from '../editor.module.css';
 import type { QuestionValues } from '../form.ts';
@@ -16,18 +17,10 @@ interface FollowUpsProps {
   question?: Schemas['Question'];
 }
 
-/** Moves the focus within the list after it has been rendered again. */
-function useFocus() {
-  const list = useRef<HTMLDivElement>(null);
-  const focus = (selector: string) =>
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(selector)?.focus());
-  return { list, focus };
-}
-
 /** The steps after the question itself: they are added, moved and removed here. */
 export function FollowUps({ form, question }: FollowUpsProps) {
   const { fields, append, remove, move } = useFieldArray({ control: form.control, name: 'follow_ups', keyName: 'row' });
-  const { list, focus } = useFocus();
+  const { list, focus } = useListFocus();
   const [announcement, announce] = useState('');
   const values = form.watch();
   const isDraft = question === undefined || question.status === 'draft';

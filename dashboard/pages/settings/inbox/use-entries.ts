@@ -1,4 +1,5 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
+import { useListFocus } from '../../../components/use-list-focus.ts';
 import { t } from '../../../i18n.ts';
 
 export interface Entries {
@@ -8,10 +9,8 @@ export interface Entries {
 
 /** Moves and removes entries of an ordered list, announces it, and keeps the focus within the list. */
 export function useEntries({ move, remove }: Entries) {
-  const list = useRef<HTMLDivElement>(null);
+  const { list, focus } = useListFocus();
   const [announcement, announce] = useState('');
-  const focus = (selector: string) =>
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(selector)?.focus());
   const shift = (at: number, by: 1 | -1) => {
     move(at, at + by);
     announce(t('Moved to position {number}.', { number: at + by + 1 }));
