@@ -1,8 +1,6 @@
-import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAct } from '../api/hooks.ts';
 import type { Account, Membership } from '../api/names.ts';
-import { ApiProblem } from '../api/problem.ts';
 import { t } from '../i18n.ts';
 import { pathIn, pathTo } from '../paths.ts';
 import { rightsOf } from '../rights.ts';
@@ -22,31 +20,16 @@ const demoOf = ({ memberships }: Account): Membership | undefined =>
 const realOf = ({ memberships }: Account): Membership | undefined =>
   memberships.find(({ tenant, role }) => !tenant.demo && rightsOf(role).has('tenant:write'));
 
-/** Returns an action that shows its failure, and whether it runs. */
-function useShown(act: () => Promise<unknown>): { run(): void; isPending: boolean } {
-  const [isPending, setPending] = useState(false);
-  const run = async () => {
-    setPending(true);
-    try {
-      await act();
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      showProblem(error);
-    }
-    setPending(false);
-  };
-  return { run: () => void run(), isPending };
-}
-
 function CreateDemo() {
   const create = useAct('POST /v1/demo-tenants');
   const refresh = useAccountRefresh();
   const [, go] = useLocation();
-  const { run, isPending } = useShown(async () => {
-    const tenant = await create.mutateAsync({});
+  const open = async (tenant: Membership['tenant']) => {
     await refresh();
     go(homeOf({ tenant }));
-  });
+  };
+  const run = () => create.mutate({}, { onSuccess: open, onError: showProblem });
+  const isPending = create.isPending || create.isSuccess; // until the new tenant is open
   return (
     <Button isPending={isPending} onPress={run}>
       {isPending ? t('Please wait…') : t('Create demo data')}
@@ -59,13 +42,14 @@ function RemoveButton({ demo, real }: { demo: Membership; real: Membership }) {
   const refresh = useAccountRefresh();
   const { membership } = useSession();
   const [, go] = useLocation();
-  const { run, isPending } = useShown(async () => {
-    await remove.mutateAsync({ params: { id: demo.tenant.id } });
-    if (membership.tenant.id === demo.tenant.id) go(homeOf(real));
-    await refresh();
-  });
+  const { id } = demo.tenant;
+  const leave = () => {
+    if (membership.tenant.id === id) go(homeOf(real));
+    void refresh();
+  };
+  const run = () => remove.mutate({ params: { id } }, { onSuccess: leave, onError: showProblem });
   return (
-    <Button look="danger-quiet" isPending={isPending} onPress={run}>
+    <Button look="danger-quiet" isPending={remove.isPending || remove.isSuccess} onPress={run}>
       {t('Remove demo data')}
     </Button>
   );
