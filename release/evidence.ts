@@ -11,7 +11,7 @@ export function writeBillOfMaterials(layout: string, architecture: string, file:
   });
 }
 
-/** An input of a build, with its digest where this machine knows it. */
+/** An input of a build. Its digest is missing if it was not pulled from a registry. */
 interface Dependency {
   uri: string;
   digest?: Record<string, string>;

@@ -3,7 +3,7 @@ import { t } from '../i18n.ts';
 
 interface MemberOptionsProps {
   members: readonly Member[];
-  /** The value of the select. A member who has left the team gets an option too. */
+  /** The selected member, who has an option even after leaving the team. */
   chosen?: string | null;
 }
 

@@ -139,7 +139,7 @@ let persons = 0;
 
 /**
  * Returns a person as decisions need them. The identity is hashed once for all questions. A claimed identity has no
- * attributes: whoever claims it could learn those of the profile from its cards.
+ * attributes, because its cards could reveal those of the profile to anyone who claims it.
  */
 export function toPerson({ identity, verified, attributes, records, ...device }: PersonFacts): Person {
   const { platform, app_version, locale } = device;

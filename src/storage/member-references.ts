@@ -11,8 +11,8 @@ export interface MemberReference {
 }
 
 /**
- * Throws 422 for the first reference to somebody who is not a member. Prevents the removal of the others until the
- * transaction is committed; they are locked in order of their ids, as by the assignment rules.
+ * Throws 422 for the first id that no member has. Locks the members, in order of their ids as the assignment of
+ * conversations does, so that none can be removed before the transaction ends.
  */
 export async function requireMembers(
   tx: Transaction,
