@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { FieldCode } from '../../domain/field-errors.ts';
 import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
@@ -135,16 +134,16 @@ function createQueryParser({ query, heavy }: Operation): (querystring: string) =
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
   const schema = query && compiled(query);
   const parse = (querystring: string): unknown => {
-    if (!schema && querystring === '') return undefined;
     const sent = readParameters(querystring, known);
     return schema && parseOr422(schema(), sent, 'The query does not match the schema.', parameterErrors);
   };
-  if (!schema || heavy) return parse; // lists have cursors, so their queries rarely recur
-  const remembered = new LRUCache<string, object>({ max: REMEMBERED_QUERIES });
+  if (heavy) return parse; // lists have cursors, so their queries rarely recur
+  const remembered = new Map<string, unknown>();
   return querystring => {
     const found = remembered.get(querystring);
-    if (found) return found;
-    const parsed = Object.freeze(parse(querystring) as object);
+    if (found !== undefined || (querystring === '' && !query)) return found;
+    const parsed = Object.freeze(parse(querystring));
+    if (remembered.size >= REMEMBERED_QUERIES) remembered.clear();
     if (querystring.length <= REMEMBERED_QUERY_LENGTH) remembered.set(querystring, parsed);
     return parsed;
   };
