@@ -20,6 +20,13 @@ const WRITTEN = {
   ordinal: 'int',
 } as const;
 const NAMES = Object.keys(WRITTEN).join(', ');
+/**
+ * The time of writing, and ids of that time: the columns' defaults, but with one time for all rows of a statement, which
+ * is a quarter of the cost. The first 15 characters of a UUIDv7 are its time and version.
+ */
+const TIME = '(select time_of_write())';
+const IDS = `((select left(event_id_at(clock_timestamp(), gen_random_uuid())::text, 15))
+  || substr(gen_random_uuid()::text, 16))::uuid`;
 
 /** An event and its tenant. */
 export type TenantEvent = NewEvent & { tenantId: string };
@@ -40,7 +47,7 @@ export async function writeEvents(tx: Transaction, events: readonly TenantEvent[
     ordinal,
   }));
   const { sql, params } = unnest<(typeof rows)[number]>(rows, WRITTEN);
-  await tx.query(`insert into events (${NAMES}) select ${NAMES} from ${sql}`, params);
+  await tx.query(`insert into events (id, written_at, ${NAMES}) select ${IDS}, ${TIME}, ${NAMES} from ${sql}`, params);
 }
 
 /** The outcome of numbering. */

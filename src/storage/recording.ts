@@ -11,7 +11,7 @@ import { type TenantEvent, writeEvents } from './events.ts';
 import type { Storage } from './orm.ts';
 import { applyLimits, completedQuestions, type Limits, type QuestionLimit, questionKeyOf } from './response-limits.ts';
 import { countAnswers } from './results.ts';
-import { indexAnswers, KEEP_WORDS } from './search-index.ts';
+import { type IndexedAnswer, indexAnswers, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -239,9 +239,15 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
 
 /** Indexes the words of stored answers; of several syncs of one answer the last. */
 function indexWords(tx: Transaction, stored: readonly StoredSync[]): Promise<void> {
-  const last = new Map(stored.map(({ answer }) => [keyOf(answer), answer]));
-  const hadText = new Set(stored.filter(({ revisedFrom }) => revisedFrom?.written).map(({ answer }) => keyOf(answer)));
-  return indexAnswers(tx, last.values(), answer => hadText.has(keyOf(answer)));
+  const last = new Map<string, IndexedAnswer>();
+  for (const { answer, revisedFrom } of stored) {
+    const { tenant_id, id, comment, values } = answer;
+    const key = keyOf(answer);
+    const hadWords = revisedFrom?.written === true || last.get(key)?.hadWords === true;
+    const first_received_at = revisedFrom ? undefined : answer.received_at;
+    last.set(key, { tenant_id, id, comment, values, first_received_at, hadWords });
+  }
+  return indexAnswers(tx, last.values());
 }
 
 /** Removes answers that were deleted concurrently: a deleted id stays deleted. */

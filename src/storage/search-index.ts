@@ -57,36 +57,48 @@ interface AnswerText {
 /** Marks the transaction as one that writes the words itself. Call it before writing a text. */
 export const KEEP_WORDS = "set_config('parley.words', 'kept', true)";
 
+/** A stored answer whose words are written. */
+export interface IndexedAnswer extends AnswerText {
+  tenant_id: string;
+  id: string;
+  /** When the stored row was received. Absent for a revised answer, whose row is then read. */
+  first_received_at?: string | undefined;
+  /** Whether there may be words of an earlier text. */
+  hadWords: boolean;
+}
+
 /**
- * Writes the words of stored answers of any tenants, each answer once, in the transaction that stored them.
- *
- * Existing words of an answer without words are removed, if `hadWords` indicates that there may be some.
+ * Writes the words of stored answers of any tenants, each answer once, in the transaction that stored them. Earlier
+ * words of an answer without words are removed.
  */
-export async function indexAnswers<Stored extends AnswerText & { tenant_id: string; id: string }>(
-  tx: Transaction,
-  answers: Iterable<Stored>,
-  hadWords: (answer: Stored) => boolean,
-): Promise<void> {
-  const written: { tenant_id: string; id: string; words: string }[] = [];
-  const silent: Stored[] = [];
+export async function indexAnswers(tx: Transaction, answers: Iterable<IndexedAnswer>): Promise<void> {
+  const written: AnswerWords[] = [];
+  const silent: IndexedAnswer[] = [];
   for (const answer of answers) {
-    const words = toTsvector(answer.tenant_id, writtenText(answer));
-    if (words !== null) written.push({ tenant_id: answer.tenant_id, id: answer.id, words });
-    else if (hadWords(answer)) silent.push(answer);
+    const { tenant_id, id, first_received_at } = answer;
+    const words = toTsvector(tenant_id, writtenText(answer));
+    if (words !== null) written.push({ tenant_id, id, first_received_at, words });
+    else if (answer.hadWords) silent.push(answer);
   }
   await Promise.all([writeAnswerWords(tx, written), removeAnswerWords(tx, silent)]);
 }
 
-async function writeAnswerWords(
-  tx: Transaction,
-  rows: { tenant_id: string; id: string; words: string }[],
-): Promise<void> {
+interface AnswerWords extends Pick<IndexedAnswer, 'tenant_id' | 'id' | 'first_received_at'> {
+  /** As `tsvector` input. */
+  words: string;
+}
+
+/** Looks up only the rows of revised answers: a join of all of them is a fifth of the cost. */
+async function writeAnswerWords(tx: Transaction, rows: AnswerWords[]): Promise<void> {
   if (rows.length === 0) return;
-  const incoming = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid', words: 'text' });
+  const columns = { tenant_id: 'uuid', id: 'uuid', first_received_at: 'timestamptz', words: 'text' } as const;
+  const incoming = unnest<AnswerWords>(rows, columns);
   await tx.query(
     `insert into answer_words
-     select tenant_id, received_at, id, incoming.words::tsvector from ${incoming.sql} join answers using (tenant_id, id)
-     order by 1, 2, 3
+     select tenant_id, coalesce(first_received_at, (
+         select received_at from answers where answers.tenant_id = incoming.tenant_id and answers.id = incoming.id
+       )), id, words::tsvector
+     from ${incoming.sql} order by 1, 2, 3
      on conflict (tenant_id, received_at, id) do update set words = excluded.words`,
     incoming.params,
   );
@@ -247,7 +259,10 @@ const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[])
        for share skip locked`,
       [tenantId, ids],
     );
-    await indexAnswers(tx, rows, () => true);
+    await indexAnswers(
+      tx,
+      rows.map(row => ({ ...row, hadWords: true })),
+    );
     return rows.map(({ id }) => id);
   },
   async message(tx, tenantId, ids) {

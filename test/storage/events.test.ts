@@ -40,6 +40,21 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 beforeEach(numberAll);
 
+test('ids of events are UUIDs of version 7, of the time of writing', async () => {
+  const tenant = await makeTenant();
+  const before = Date.now();
+  await write(tenant, anEvent(), anEvent());
+  await numberAll();
+  const ids = (await feedOf(tenant)).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(2);
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const time = Number.parseInt(id.slice(0, 13).replace('-', ''), 16);
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(Date.now());
+  }
+});
+
 describe('numbering', () => {
   test('gives each tenant numbers of its own, in the order of writing', async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];

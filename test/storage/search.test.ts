@@ -29,6 +29,9 @@ beforeEach(() => {
   tenant = app.forTenant(v7());
 });
 
+/** A later time of receipt than that of the first sync: the words stay at the first. */
+const later = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+
 /** Stores an answer with a comment as the worker does. */
 async function store(comment: string | null, more: Partial<AcceptedAnswer> = {}): Promise<AcceptedAnswer> {
   const answer = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment, ...more });
@@ -75,20 +78,22 @@ describe('answers', () => {
 
   test('are found by the words of their last revision only', async () => {
     const first = await store('hello', { state: 'partial' });
-    await store('goodbye', { ...first, comment: 'goodbye', revision: 2, content_hash: 'b' });
+    await store('goodbye', { ...first, comment: 'goodbye', revision: 2, content_hash: 'b', received_at: later(1) });
     expect([await searchAnswers('hello'), await searchAnswers('goodbye')]).toEqual([[], ['goodbye']]);
-    await store(null, { ...first, comment: null, revision: 3, content_hash: 'c' });
+    expect(await countWords('answer_words')).toBe(1);
+    await store(null, { ...first, comment: null, revision: 3, content_hash: 'c', received_at: later(2) });
     expect(await countWords('answer_words')).toBe(0);
   });
 
   test('that occur several times in one batch have the words of the last', async () => {
     const first = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment: 'one', state: 'partial' });
-    const second = { ...first, comment: 'two', revision: 2, content_hash: 'b' };
-    const third = { ...first, comment: null, revision: 3, content_hash: 'c' };
+    const second = { ...first, comment: 'two', revision: 2, content_hash: 'b', received_at: later(1) };
+    const third = { ...first, comment: null, revision: 3, content_hash: 'c', received_at: later(2) };
     await recordAnswers(worker, [{ flush: v7(), answers: [first, second] }]);
     expect([await searchAnswers('one'), await searchAnswers('two')]).toEqual([[], ['two']]);
     await recordAnswers(worker, [{ flush: v7(), answers: [third, { ...third, comment: 'four', revision: 4 }] }]);
     expect([await searchAnswers('two'), await searchAnswers('four')]).toEqual([[], ['four']]);
+    expect(await countWords('answer_words')).toBe(1);
   });
 
   test('leave no word behind when they are deleted by the team or by retention', async () => {
