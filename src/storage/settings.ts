@@ -27,6 +27,16 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
   set_config('synchronous_commit', ${DURABLE_COMMIT}, true), ${SERVER_DURABILITY_COLUMNS}`;
 
 /**
+ * Turns reading of whole tables off, for the rest of a transaction that looks rows up by key.
+ *
+ * A generic plan assumes a thousand rows for every array of keys. On a table of some ten thousand rows, PostgreSQL would read
+ * all of them and hash them, even for a single key.
+ */
+export const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
+  .map(name => `set_config('${name}', 'off', true)`)
+  .join(', ');
+
+/**
  * The single statement with all settings of a transaction: role, tenant, person, time-outs, plan mode, and a commit
  * that waits for the disk.
  *
