@@ -8,7 +8,7 @@ import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
 const database = await createDatabase();
-/** One connection, which reports what it has read. */
+/** With one connection, whose statistics are complete after a flush. */
 const worker = openStorage({
   url: database.url,
   role: 'parley_worker',
@@ -43,7 +43,7 @@ async function recordInEveryWay(tenant_id: string): Promise<void> {
   expect(await record(seen)).toMatchObject({ repeated: 1 });
   const revision = { ...partial, revision: 2, comment: 'other words', content_hash: 'second' };
   expect(await record(revision)).toMatchObject({ stored: 1 });
-  expect(await record(answerOf({ identity: partial.identity }))).toMatchObject({ stored: 1 }); // takes the card's place
+  expect(await record(answerOf({ identity: partial.identity }))).toMatchObject({ stored: 1 });
   expect(await record({ ...seen, content_hash: 'other' })).toMatchObject({ quarantined: 1 });
 }
 
