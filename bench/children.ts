@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -38,13 +38,20 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-export const freePort = (): Promise<number> =>
-  new Promise(done => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
+/** Returns two free ports. Both are taken before either is released, so that they differ. */
+export async function freePorts(): Promise<[number, number]> {
+  const take = () =>
+    new Promise<Server>(done => {
+      const server = createServer().listen(0, '127.0.0.1', () => done(server));
+    });
+  const release = (server: Server) =>
+    new Promise<number>(done => {
       const { port } = server.address() as { port: number };
       server.close(() => done(port));
     });
-  });
+  const [first, second] = [await take(), await take()];
+  return [await release(first), await release(second)];
+}
 
 /** The path of the CPU profile with this name. */
 export const profilePath = (name: string): string => resolve(PROFILES, `${name}.cpuprofile`);
@@ -65,7 +72,7 @@ async function awaitReady(child: ChildProcess, probe: string, output: () => stri
 
 /** Starts a program on free ports of 127.0.0.1 and waits until `/readyz` returns 200. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
+  const [port, metricsPort] = await freePorts();
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...profileFlags(options.profile), ...options.command], {
     cwd: ROOT,

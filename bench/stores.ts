@@ -6,7 +6,7 @@ import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer,
 import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts';
 import { createLog } from '../src/platform/log.ts';
 import { withClient } from '../src/platform/postgres-client.ts';
-import { freePort } from './children.ts';
+import { freePorts } from './children.ts';
 import type { Roles } from './cpu.ts';
 
 /** The stores shared by Parley and the floor programs. */
@@ -61,7 +61,7 @@ async function pidOf(container: StartedTestContainer): Promise<number> {
 }
 
 async function openContainers(): Promise<Stores> {
-  const [postgresPort, valkeyPort] = [await freePort(), await freePort()];
+  const [postgresPort, valkeyPort] = await freePorts();
   const [postgres, valkey] = await Promise.all([startPostgres(postgresPort), startValkey(valkeyPort)]);
   const network = HOST_NETWORK ? "in the host's network" : 'behind published ports';
   return {

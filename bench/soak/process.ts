@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { freePort } from '../children.ts';
+import { freePorts } from '../children.ts';
 import type { SoakMemory, SoakRequest } from './agent.ts';
 
 const AGENT = resolve(import.meta.dirname, 'agent.ts');
@@ -30,7 +30,7 @@ export async function startSoakProcess(
   heapMb: number,
   environment: Record<string, string>,
 ): Promise<SoakProcess> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
+  const [port, metricsPort] = await freePorts();
   const args = [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16', '--import', AGENT];
   const child = spawn(process.execPath, [...args, join(folder, 'src/main.ts'), role], {
     cwd: folder,
