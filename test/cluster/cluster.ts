@@ -8,6 +8,9 @@ export const CHART = resolve(ROOT, 'helm');
 export const IMAGE = process.env.PARLEY_IMAGE || 'parley:dev';
 export const PREVIOUS_IMAGE = process.env.PARLEY_PREVIOUS_IMAGE;
 
+/** The chart of the previous version. Without one, this chart is installed with the previous image. */
+export const PREVIOUS_CHART = process.env.PARLEY_PREVIOUS_CHART || CHART;
+
 /** The image of backups, built from the tested one. */
 export const BACKUP_IMAGE = process.env.PARLEY_BACKUP_IMAGE || 'parley-backup:dev';
 

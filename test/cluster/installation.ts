@@ -59,8 +59,8 @@ export async function createInstallation() {
     );
 
   /** Installs or upgrades, waits until all pods are ready, and returns helm's output with warnings. */
-  const release = async (verb: 'install' | 'upgrade', values: Values, image: string): Promise<string> => {
-    const args = [verb, 'parley', CHART, '--namespace', namespace, '--values', '-', '--wait', '--timeout', '8m'];
+  const release = async (verb: 'install' | 'upgrade', values: Values, image: string, chart = CHART) => {
+    const args = [verb, 'parley', chart, '--namespace', namespace, '--values', '-', '--wait', '--timeout', '8m'];
     try {
       return await helmAloud(args, { input: JSON.stringify({ ...imageValues(image), ...values }) });
     } catch (error) {
@@ -83,7 +83,7 @@ export async function createInstallation() {
     kubectl: within,
     parley,
     settled,
-    install: (values: Values = {}, image = IMAGE) => release('install', values, image),
+    install: (values: Values = {}, image = IMAGE, chart = CHART) => release('install', values, image, chart),
     upgrade: (values: Values = {}, image = IMAGE) => release('upgrade', values, image),
     helm: (args: string[]) => helmAloud([...args, '--namespace', namespace]),
     /** Opens the API for the machine that runs the checks. */

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { createBench } from './bench.ts';
-import { IMAGE } from './cluster.ts';
+import { IMAGE, PREVIOUS_CHART } from './cluster.ts';
 import { createInstallation, UNLIMITED } from './installation.ts';
 import { settingFor } from './skipped.ts';
 
@@ -11,7 +11,7 @@ describe.runIf(inject('cluster'))('the previous version and this one', () => {
     const previous = settingFor('the upgrade from the version before', 'PARLEY_PREVIOUS_IMAGE');
     if (!previous) return context.skip();
     await using installation = await createInstallation();
-    await installation.install(VALUES, previous);
+    await installation.install(VALUES, previous, PREVIOUS_CHART);
     await using bench = await createBench(installation, await installation.open());
 
     const upgraded = await bench.underLoad(`upgrade: ${previous} → ${IMAGE}`, () => installation.upgrade(VALUES));

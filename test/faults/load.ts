@@ -43,7 +43,7 @@ export interface Reply {
   /** Whether it had a `Retry-After`. */
   retryAfter: boolean;
   address: string;
-  /** The cause if no reply arrived. */
+  /** The cause if no reply arrived, or the code of the problem if it was not 202. */
   failure?: string;
 }
 
@@ -75,6 +75,9 @@ interface Sending {
   timeoutMs: number;
 }
 
+/** The code of a problem, if the body has one. */
+const codeOf = (body: string): string | undefined => /"code":\s*"([^"]+)"/.exec(body)?.[1];
+
 /** Sends answers once: writes the ledger, sends the request, writes the ledger. A missing reply is `broken`. */
 export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; receipts: Receipt[] }> {
   const { ledger, client, sender, answers, attempt = 1, timeoutMs } = sending;
@@ -90,6 +93,7 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
     });
   const at = Date.now();
   const status = outcome?.status ?? 'broken';
+  if (outcome && outcome.status !== 202) failure = codeOf(outcome.body);
   const receipts: Receipt[] = outcome?.status === 202 ? JSON.parse(outcome.body).results : [];
   const rejected = receipts.flatMap((receipt, place) => (receipt.status === 'rejected' ? [place] : []));
   await ledger.after(number, status, rejected);
