@@ -31,23 +31,33 @@ const LEASED = `webhooks.tenant_id, webhooks.id, webhooks.url, webhooks.payload,
   webhooks.event_types, webhooks.secret_sealed, webhooks.previous_secret_sealed, webhooks.previous_secret_until,
   webhooks.feed_position::float8 as position, webhooks.failures, webhooks.failing_since`;
 
+/** How many webhooks a worker may lease, and how many of them may be ones whose receiver failed the last time. */
+export interface LeaseLimits {
+  all: number;
+  failing: number;
+}
+
+/** Selects webhooks that have something to deliver, the one that waits longest first. */
+const due = (condition: string, limit: string): string => `
+  select webhooks.tenant_id, webhooks.id from webhooks left join event_sequences using (tenant_id)
+  where status = 'enabled' and (lease_until is null or lease_until < clock_timestamp()) and ${condition}
+    and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
+  order by due_at nulls last limit ${limit} for update of webhooks skip locked`;
+
 /**
- * Leases webhooks of all tenants that have something to deliver, the one that waits longest first. For the worker, like
- * all functions here.
+ * Leases webhooks of all tenants that have something to deliver. For the worker, like all functions here.
  *
- * A webhook whose receiver fails, or an ordered one with a failed event, does not take further events from the feed.
+ * Those that fail come after the others and are limited, because each may hang until its time-out. A webhook whose
+ * receiver fails, or an ordered one with a failed event, does not take further events from the feed.
  */
-export const leaseWebhooks = (storage: Storage, atMost: number, now: Date): Promise<LeasedWebhook[]> =>
+export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, now: Date): Promise<LeasedWebhook[]> =>
   storage.query<LeasedWebhook>(
-    `with due as materialized (
-       select webhooks.tenant_id, webhooks.id from webhooks left join event_sequences using (tenant_id)
-       where status = 'enabled' and (lease_until is null or lease_until < clock_timestamp())
-         and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
-       order by due_at nulls last limit $2 for update of webhooks skip locked
-     )
+    `with sound as materialized (${due('failures = 0', '$2')}),
+     failing as materialized (${due('failures > 0', 'least($4, $2 - (select count(*) from sound))')}),
+     due as (select * from sound union all select * from failing)
      update webhooks set lease = $3, lease_until = clock_timestamp() + interval '${LEASE_S} seconds'
      from due where webhooks.tenant_id = due.tenant_id and webhooks.id = due.id returning ${LEASED}`,
-    [now, atMost, newUuid()],
+    [now, all, newUuid(), failing],
   );
 
 /** An event to send, and the delivery that waits for it, unless the event comes from the feed. */

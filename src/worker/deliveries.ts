@@ -27,6 +27,8 @@ const RETRY_MS = 2000;
 const REQUESTS = 200;
 const REQUESTS_PER_TENANT = 40;
 const REQUESTS_PER_WEBHOOK = 8;
+/** Maximum number of failing webhooks at a time, so that the hanging ones of many tenants do not delay the others. */
+const FAILING_WEBHOOKS = 100;
 /** How long a round starts requests. With the time of a request, it ends before its lease. */
 const ROUND_MS = 5000;
 /**
@@ -68,12 +70,17 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   const overdue = new AbortController();
   signal.addEventListener('abort', () => setTimeout(() => overdue.abort(), STOP_GRACE_MS).unref(), { once: true });
   const running = new Set<Promise<void>>();
+  const failing = new Set<Promise<void>>();
   const shared = { slots: createSlots(REQUESTS, REQUESTS_PER_TENANT), running, overdue: overdue.signal };
   await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
-    const free = REQUESTS - running.size;
-    for (const webhook of free > 0 ? await leaseWebhooks(storage, free, now()) : []) {
-      const one = deliver(webhook, deps, shared).finally(() => running.delete(one));
+    const free = { all: REQUESTS - running.size, failing: FAILING_WEBHOOKS - failing.size };
+    for (const webhook of free.all > 0 ? await leaseWebhooks(storage, free, now()) : []) {
+      const one = deliver(webhook, deps, shared).finally(() => {
+        running.delete(one);
+        failing.delete(one);
+      });
       running.add(one);
+      if (webhook.failures > 0) failing.add(one);
     }
     return EVERY_MS;
   });

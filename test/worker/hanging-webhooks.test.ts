@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/orm.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { MINUTE } from '../support/clock.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { createReceiver, hang } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, startDeliveries } from '../support/webhooks.ts';
+
+/** More webhooks in total than a worker delivers for at a time. */
+const TENANTS = 12;
+const WEBHOOKS = 20;
+
+let api: TestApi;
+let worker: Storage;
+beforeAll(async () => {
+  api = await createApi({ settings: LOCAL_WEBHOOKS });
+  worker = api.database.storage('parley_worker');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+async function makeWebhook(tenant: TestTenant, url: string): Promise<void> {
+  const body = { url, event_types: ['answer.stored'] };
+  expect((await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body })).status).toBe(201);
+}
+
+/** Makes a tenant's webhooks failing ones that are due again, each with an event that waits. */
+const makeFailing = (tenant: TestTenant) =>
+  api.database.query(
+    `with failing as (
+       update webhooks set failures = 5, failing_since = now(), due_at = now() - interval '1 minute'
+       where tenant_id = $1 returning *
+     )
+     insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+     select failing.tenant_id, gen_random_uuid(), failing.id, events.id, sequence, type, object_id, written_at, 6, due_at, 'waiting'
+     from failing join events using (tenant_id) where type = 'answer.stored'`,
+    [tenant.uuid],
+  );
+
+test('hanging webhooks of many tenants do not delay those of others', async () => {
+  await using dead = await createReceiver();
+  await using receiver = await createReceiver();
+  dead.react(hang);
+  const hanging = await Promise.all(Array.from({ length: TENANTS }, () => makeTenant(api)));
+  for (const tenant of hanging) {
+    for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(tenant, dead.url);
+    await makeEvents({ api, worker }, tenant, 1);
+    await makeFailing(tenant);
+  }
+  await using deliveries = startDeliveries(api, worker, MINUTE);
+  await waitFor(() => dead.requests.length === 100);
+
+  const tenant = await makeTenant(api);
+  await makeWebhook(tenant, receiver.url);
+  await makeEvents({ api, worker }, tenant, 1);
+  await receiver.waitForEvents(1);
+  expect(dead.requests.length).toBe(100);
+  expect(await api.database.query("select from deliveries where status = 'failed'")).toEqual([]); // all still hang
+  expect(deliveries.letters).toEqual([]);
+});
