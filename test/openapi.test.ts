@@ -111,6 +111,7 @@ describe('a running service', () => {
       {},
       { body: { identities: [{ identity: 'user|43', locale: 'en' }, { identity: 7 }] } },
     );
+    await call('listProfileChanges', user);
     await call('readIdentityAttributes');
     await call('readIdentity', user);
     await call('listIdentities');

@@ -47,7 +47,7 @@ export const EVENT_OBJECTS = [
 ] as const;
 export type EventObjectType = (typeof EVENT_OBJECTS)[number];
 
-const EventActor = z
+export const EventActor = z
   .object({
     type: z.enum(['member', 'api_key', 'user', 'system']),
     id: typeIdOut('member', 'key')

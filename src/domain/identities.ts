@@ -14,7 +14,7 @@ export const AttributeName = z
 const AttributeValue = z.union([text(256), PreciseNumber, z.boolean()]).meta({ id: 'AttributeInput' });
 
 /** An attribute's value in replies. */
-const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'AttributeValue' });
+export const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'AttributeValue' });
 
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at most 256 characters, numbers or booleans; dates as strings`;
 

@@ -7,9 +7,11 @@ import {
   type SavedStatus,
   SHOWN_VALUES,
 } from '../domain/identities.ts';
+import { type ChangedFields, compareProfiles, PROFILE_CHANGES_KEPT, removedFields } from '../domain/profile-changes.ts';
 import type { Fault } from '../domain/validation.ts';
 import type { Owner } from './conversation-rows.ts';
 import type { TenantStorage } from './orm.ts';
+import { forgetRemovedFields } from './profile-changes.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -17,6 +19,11 @@ import type { Transaction } from './transaction.ts';
 interface ProfileRow extends NewIdentity {
   identity: string;
   identity_verified: boolean;
+}
+
+/** A profile to write, with the fields that change; null for a new profile. */
+interface ChangedProfile extends ProfileRow {
+  changes: ChangedFields | null;
 }
 
 const EMPTY: NewIdentity = { attributes: {}, locale: null, platform: null, app_version: null };
@@ -65,25 +72,48 @@ const COLUMNS = {
   platform: 'text',
   app_version: 'text',
 } as const;
+const NAMES = Object.keys(COLUMNS).join(', ');
 
-/** Inserts or replaces profiles, each of another identity, with an event for each. */
+/**
+ * Inserts or replaces profiles, each of another identity, with an event for each. Of those that exist, the change is
+ * added to the last `PROFILE_CHANGES_KEPT`.
+ */
 async function writeProfiles(
   tx: Transaction,
   tenantId: string,
-  rows: readonly ProfileRow[],
+  rows: readonly ChangedProfile[],
   by: EventActor = BY_SYSTEM,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { sql, params } = unnest(rows, COLUMNS, 3);
-  const names = Object.keys(COLUMNS).join(', ');
+  await forgetRemovedFields(
+    tx,
+    tenantId,
+    rows.map(({ identity, identity_verified: verified, changes }) => ({
+      identity,
+      verified,
+      paths: removedFields(changes ?? {}),
+    })),
+  );
+  const { sql, params } = unnest<ChangedProfile>(rows, { ...COLUMNS, changes: 'jsonb' }, 3);
   await tx.query(
-    `with saved as (
-       insert into identities as known (tenant_id, ${names}, created_at, updated_at)
-       select $1, ${names}, clock_timestamp(), clock_timestamp() from ${sql}
+    `with written as materialized (select * from ${sql}), saved as (
+       insert into identities as known (tenant_id, ${NAMES}, created_at, updated_at)
+       select $1, ${NAMES}, clock_timestamp(), clock_timestamp() from written
        on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
          locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
          updated_at = excluded.updated_at, id = coalesce(known.id, excluded.id)
-       returning id
+       returning id, identity, identity_verified
+     ), changed as (
+       insert into profile_changes (tenant_id, identity_id, number, at, by, changes)
+       select $1, id, 1 + coalesce((
+         select max(number) from profile_changes as earlier where tenant_id = $1 and identity_id = saved.id
+       ), 0), clock_timestamp(), $2, changes
+       from saved join written using (identity, identity_verified) where changes is not null
+       returning identity_id, number
+     ), forgotten as (
+       delete from profile_changes using changed where tenant_id = $1
+         and profile_changes.identity_id = changed.identity_id
+         and profile_changes.number = changed.number - ${PROFILE_CHANGES_KEPT}
      )
      insert into events (tenant_id, type, object_type, object_id, data)
      select $1, 'identity.updated', 'identity', id, jsonb_build_object('by', $2::jsonb) from saved`,
@@ -95,6 +125,15 @@ const statusOf = (before: NewIdentity | undefined, after: NewIdentity): SavedSta
   if (!before) return 'created';
   return isDeepStrictEqual(before, after) ? 'unchanged' : 'updated';
 };
+
+const changedProfile = (
+  { identity, verified }: Owner,
+  before: NewIdentity | undefined,
+  after: NewIdentity,
+): ChangedProfile => ({
+  ...{ identity, identity_verified: verified, ...after },
+  changes: before ? compareProfiles(before, after) : null,
+});
 
 /**
  * Changes the profile of an identity. `change` receives the previous one, which is empty if there is none, and throws
@@ -110,13 +149,7 @@ export async function saveProfileIn(
   const before = (await lockProfiles(tx, tenantId, [owner])).get(keyOf(owner));
   const profile = await change(before ?? EMPTY);
   const status = statusOf(before, profile);
-  if (status !== 'unchanged')
-    await writeProfiles(
-      tx,
-      tenantId,
-      [{ identity: owner.identity, identity_verified: owner.verified, ...profile }],
-      by,
-    );
+  if (status !== 'unchanged') await writeProfiles(tx, tenantId, [changedProfile(owner, before, profile)], by);
   return { profile, status };
 }
 
@@ -139,8 +172,9 @@ export const patchProfiles = (
   by: EventActor = BY_SYSTEM,
 ): Promise<SavedProfile[]> =>
   tenant.transaction(async tx => {
-    const profiles = await lockProfiles(tx, tenant.tenantId, items);
-    const changed = new Map<string, ProfileRow>();
+    const stored = await lockProfiles(tx, tenant.tenantId, items);
+    const profiles = new Map(stored);
+    const changed = new Map<string, ChangedProfile>();
     const results = items.map(({ identity, verified, ...patch }): SavedProfile => {
       const key = keyOf({ identity, verified });
       const before = profiles.get(key);
@@ -148,7 +182,8 @@ export const patchProfiles = (
       if (!patched.success) return { status: 'rejected', fault: patched.faults[0] as Fault };
       const status = statusOf(before, patched.data);
       profiles.set(key, patched.data);
-      if (status !== 'unchanged') changed.set(key, { identity, identity_verified: verified, ...patched.data });
+      const owner = { identity, verified };
+      if (status !== 'unchanged') changed.set(key, changedProfile(owner, stored.get(key), patched.data));
       return { status };
     });
     await writeProfiles(tx, tenant.tenantId, [...changed.values()], by);

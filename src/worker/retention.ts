@@ -3,6 +3,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { deleteOldDeliveries } from '../storage/deliveries.ts';
 import { deleteOldEvents } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
+import { deleteOldProfileChanges } from '../storage/profile-changes.ts';
 import {
   deleteExpiredAnswerIds,
   deleteOldConversationStarts,
@@ -49,8 +50,8 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Deletes all expired rows in batches, alternating between kinds and tenants, then old events, and the ids of answers
- * and conversations that were deleted long ago.
+ * Deletes all expired rows in batches, alternating between kinds and tenants, then old events and changes of profiles,
+ * and the ids of answers and conversations that were deleted long ago.
  *
  * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
@@ -76,6 +77,7 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     deleteOldTombstones,
     deleteOldEvents,
     deleteOldDeliveries,
+    deleteOldProfileChanges,
   ])
     while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }

@@ -121,6 +121,10 @@ const WALKS: Record<string, () => Promise<Walk[]> | Walk[]> = {
       { ...list, path: '/v1/identities?verified=true', isUnique: true, least: 3 },
     ];
   },
+  listProfileChanges: () => {
+    const path = '/v1/identities/changing/changes';
+    return [{ path, request: team(), sortedBy: row => row.number, descending: true, isUnique: true }];
+  },
   listQuarantine: () => [
     { path: '/v1/quarantine', request: team(), sortedBy: row => row.quarantined_at, descending: true },
   ],
@@ -142,7 +146,8 @@ const WALKS: Record<string, () => Promise<Walk[]> | Walk[]> = {
 };
 
 /** Identifies a row. Some have no id. */
-const idOf = ({ id, version, identity, verified }: Row): string => `${id ?? version ?? `${identity} ${verified}`}`;
+const idOf = ({ id, version, number, identity, verified }: Row): string =>
+  `${id ?? version ?? number ?? `${identity} ${verified}`}`;
 
 const compare = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -261,6 +266,10 @@ async function makeUsers(): Promise<void> {
     ['cleo', false],
     ['cleo', true],
   ];
+  for (let place = 0; place <= ROWS; place++) {
+    const body = { attributes: { place } };
+    await api.request('PUT', '/v1/identities/changing', { ...team(), body });
+  }
   await insertRows('identities', place => ({ identity: users[place]?.[0], identity_verified: users[place]?.[1] }));
   const payload = JSON.stringify(anAcceptedAnswer());
   await insertRows('quarantined_answers', place => ({ payload, quarantined_at: timeOf(place) }));

@@ -11,9 +11,10 @@ import { IDENTITY, made, makeObjects, missing, type Objects } from '../support/t
 
 /**
  * Operations without a 404, each with its own tests: one replies with the same 401 to every fault of the tenant in its
- * path; the others create an identity that does not exist yet, and explain which of the tenant's own cards any identity would see.
+ * path; the others create an identity that does not exist yet, explain which of the tenant's own cards any identity would see,
+ * and list the changes of any identity.
  */
-const ELSEWHERE = ['issuePublicToken', 'putIdentity', 'readCardDecisions'];
+const ELSEWHERE = ['issuePublicToken', 'listProfileChanges', 'putIdentity', 'readCardDecisions'];
 
 /** A body with which each operation would succeed on the caller's own object. */
 const BODIES: Record<string, unknown> = {

@@ -189,6 +189,34 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
     await waitFor(async () => page.url().includes(id));
   });
 
+  test('the timeline of a person has changes of the profile, with values before and after and their author', async () => {
+    const { baseUrl } = dashboard.installation;
+    const profile = '/v1/identities/nora';
+    await asBearer(baseUrl, key.api_key, 'PUT', profile, { attributes: { plan: 'free', city: 'Ulm' }, locale: 'de' });
+    await asBearer(baseUrl, key.api_key, 'PATCH', profile, { attributes: { plan: 'pro', city: null } });
+    await asPerson(page, 'PATCH', profile, { locale: 'en', app_version: '4.2' });
+    await answer('nora', nps, 7);
+    await open(pathTo('identity', { identity: 'nora' }));
+    const timeline = panel(page, 'Timeline');
+    const entry = (title: string) => timeline.getByRole('listitem').filter({ hasText: title });
+    await entry('Profile changed by Ada').waitFor();
+    const textsOf = async (title: string) =>
+      (await entry(title).locator('ul > li').allInnerTexts()).map(text => text.split(/\s*\n\s*/).filter(Boolean));
+    expect(await textsOf('Profile changed by Ada')).toEqual([
+      ['App version', 'after:', '4.2'],
+      ['Language', 'before:', 'de', 'after:', 'en'],
+    ]);
+    expect(await textsOf('Profile changed with an API key')).toEqual([
+      ['city · value removed'],
+      ['plan', 'before:', 'free', 'after:', 'pro'],
+    ]);
+    expect(await page.getByText('Ulm').count()).toBe(0);
+    await timeline.getByText('First seen').waitFor();
+    await expectNoViolations(ada);
+    await timeline.getByLabel('Entries').selectOption('profile');
+    await waitFor(async () => (await timeline.locator('ol > li').count()) === 2);
+  });
+
   test('a chart is updated in place', async () => {
     await open(pathTo('questionResults', { id: nps }));
     await page.locator('canvas').first().waitFor();

@@ -35,6 +35,7 @@ beforeAll(async () => {
   database = await createDatabase();
   await fillSkewed(database.url, SKEW);
   await makeDeliveries();
+  await makeProfileChanges();
   reads = openListReads(database.url);
 });
 afterAll(async () => {
@@ -64,6 +65,24 @@ async function makeDeliveries(): Promise<void> {
     );
   }
   await database.query('vacuum analyze deliveries');
+}
+
+/** The profiles of many identities in one of two tenants, each with the changes that are kept. */
+async function makeProfileChanges(): Promise<void> {
+  for (const [tenant, count] of [
+    [LARGE, SIZE / 1000],
+    [SMALL, 10],
+  ] as const)
+    await database.query(
+      `with made as (
+         insert into identities (tenant_id, identity, identity_verified, attributes, created_at, updated_at)
+         select $1, 'user|' || number, true, '{}', now(), now() from generate_series(1, $2::int) as number returning id
+       )
+       insert into profile_changes (tenant_id, identity_id, number, at, by, changes)
+       select $1, id, number, now(), '{}', '{"locale": ["de", "en"]}' from made, generate_series(1, 50) as number`,
+      [tenant, count],
+    );
+  await database.query('vacuum analyze identities, profile_changes');
 }
 
 test('the answers of one identity read few pages, and those of one with very many as many as any list', async () => {

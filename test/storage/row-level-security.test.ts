@@ -18,6 +18,7 @@ const WORKER_TABLES = [
   'deliveries',
   'events',
   'ingestion_totals',
+  'profile_changes',
   'quarantined_answers',
   'question_results',
   'question_step_results',

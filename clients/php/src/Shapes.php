@@ -533,6 +533,14 @@ namespace Parley;
  *     conversation_count: int,
  *     status: 'active'
  * }
+ * @phpstan-type ChangedField array{
+ *     field: string,
+ *     name: string|null,
+ *     from: string|int|float|bool|null,
+ *     to: string|int|float|bool|null
+ * }
+ * @phpstan-type ProfileChange array{number: int, at: string, by: EventActor, changes: list<ChangedField>}
+ * @phpstan-type ProfileChangeQuery array{limit?: int, cursor?: string, verified?: bool}
  * @phpstan-type IdentityQuery array{limit?: int, cursor?: string, verified?: bool, q?: string}
  *
  * Ingestion.

@@ -51,6 +51,7 @@ final class OpenApiTest extends TestCase
         'DeliveryQuery' => 'listDeliveries',
         'EventQuery' => 'readEvents',
         'IdentityQuery' => 'listIdentities',
+        'ProfileChangeQuery' => 'listProfileChanges',
         'QuestionQuery' => 'listQuestions',
         'ResultsQuery' => 'readResults',
     ];

@@ -3,6 +3,7 @@ import type { Schemas } from '../../api/schema.ts';
 export type Entry =
   | { kind: 'answer'; at: string; answer: Schemas['Answer'] }
   | { kind: 'conversation'; at: string; conversation: Schemas['Conversation'] }
+  | { kind: 'profile'; at: string; change: Schemas['ProfileChange'] }
   | { kind: 'first-seen'; at: string };
 
 /** Entries of one kind, newest first, as far as they have been fetched. */

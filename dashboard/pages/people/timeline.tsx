@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useList } from '../../api/hooks.ts';
 import type { Schemas } from '../../api/schema.ts';
@@ -7,35 +7,25 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Filter } from '../../components/fields/fields.tsx';
 import { GivenValues } from '../../components/given-values.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
 import { QuestionLink, useQuestion } from '../../components/question-link.tsx';
 import { More } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
 import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 import { useQueryState } from '../../query-state.ts';
 import { answerState, CONVERSATION_TONE, conversationStatus, valueText } from '../../words.ts';
 import { ShownCard } from '../questions/shown-card.tsx';
+import { EntryLine } from './entry.tsx';
+import { ProfileEntry } from './profile-entry.tsx';
 import styles from './timeline.module.css';
 import { type Entry, mergeSources } from './timeline-entries.ts';
 
 /** Entries per page of each source. */
 const PAGE = 20;
+/** More changes of a profile are not kept, so one page has all. */
+const ALL_CHANGES = 50;
 
 const FILTERS = { show: '' };
-
-const Row = ({ icon, at, children }: { icon: IconName; at: string; children: ReactNode }) => (
-  <li className={styles.entry}>
-    <span className={styles.icon}>
-      <Icon name={icon} />
-    </span>
-    <div className={styles.text}>{children}</div>
-    <span className="small quiet nowrap">
-      <Time at={at} />
-    </span>
-  </li>
-);
 
 /** An answer with the labels of its question's options; a button opens the card as it was shown. */
 function AnswerEntry({ answer }: { answer: Schemas['Answer'] }) {
@@ -43,7 +33,7 @@ function AnswerEntry({ answer }: { answer: Schemas['Answer'] }) {
   const question = useQuestion(question_id);
   const [isOpen, setOpen] = useState(false);
   return (
-    <Row icon="question" at={received_at}>
+    <EntryLine icon="question" at={received_at}>
       <QuestionLink id={question_id} />
       <p className="row">
         <strong className="wrap-anywhere" dir="auto">
@@ -68,14 +58,14 @@ function AnswerEntry({ answer }: { answer: Schemas['Answer'] }) {
           </Dialog>
         </div>
       )}
-    </Row>
+    </EntryLine>
   );
 }
 
 const ConversationEntry = ({ conversation }: { conversation: Schemas['Conversation'] }) => {
   const { id, subject, last_message, status, last_activity_at } = conversation;
   return (
-    <Row icon="inbox" at={last_activity_at}>
+    <EntryLine icon="inbox" at={last_activity_at}>
       <Link href={pathTo('conversation', { id })} className="wrap-anywhere">
         {subject || last_message.preview}
       </Link>
@@ -87,7 +77,7 @@ const ConversationEntry = ({ conversation }: { conversation: Schemas['Conversati
       <p>
         <Badge tone={CONVERSATION_TONE[status]}>{conversationStatus(status)}</Badge>
       </p>
-    </Row>
+    </EntryLine>
   );
 };
 
@@ -97,17 +87,20 @@ function EntryRow({ entry }: { entry: Entry }) {
       return <AnswerEntry answer={entry.answer} />;
     case 'conversation':
       return <ConversationEntry conversation={entry.conversation} />;
+    case 'profile':
+      return <ProfileEntry change={entry.change} />;
     case 'first-seen':
       return (
-        <Row icon="person" at={entry.at}>
+        <EntryLine icon="person" at={entry.at}>
           {t('First seen')}
-        </Row>
+        </EntryLine>
       );
   }
 }
 
 const keyOf = (entry: Entry): string => {
   if (entry.kind === 'answer') return entry.answer.id;
+  if (entry.kind === 'profile') return `${entry.kind} ${entry.change.number}`;
   return entry.kind === 'conversation' ? entry.conversation.id : entry.kind;
 };
 
@@ -124,6 +117,12 @@ interface Who {
 function useTimeline(who: Who, show: string, firstSeenAt: string | null | undefined) {
   const answers = useList('GET /v1/answers', { query: { ...who } }, { limit: PAGE });
   const conversations = useList('GET /v1/conversations', { query: { ...who } }, { limit: PAGE });
+  const { identity, verified } = who;
+  const changes = useList(
+    'GET /v1/identities/{identity}/changes',
+    { params: { identity }, query: { verified } },
+    { limit: ALL_CHANGES },
+  );
   const lists = [
     {
       ...answers,
@@ -136,6 +135,11 @@ function useTimeline(who: Who, show: string, firstSeenAt: string | null | undefi
       entries: conversations.items.map(
         (conversation): Entry => ({ kind: 'conversation', at: conversation.last_activity_at, conversation }),
       ),
+    },
+    {
+      ...changes,
+      name: 'profile',
+      entries: changes.items.map((change): Entry => ({ kind: 'profile', at: change.at, change })),
     },
   ].filter(({ name }) => !show || show === name);
   const seen: Entry[] = firstSeenAt && !show ? [{ kind: 'first-seen', at: firstSeenAt }] : [];
@@ -161,7 +165,7 @@ function useTimeline(who: Who, show: string, firstSeenAt: string | null | undefi
   };
 }
 
-/** Answers and conversations of a person in one list, newest first. */
+/** Answers, conversations and profile changes of a person in one list, newest first. */
 export function Timeline({ who, firstSeenAt }: { who: Who; firstSeenAt: string | null | undefined }) {
   const [{ show }, change] = useQueryState(FILTERS);
   const timeline = useTimeline(who, show, firstSeenAt);
@@ -172,6 +176,7 @@ export function Timeline({ who, firstSeenAt }: { who: Who; firstSeenAt: string |
           <option value="">{t('All entries')}</option>
           <option value="answers">{t('Answers')}</option>
           <option value="conversations">{t('Conversations')}</option>
+          <option value="profile">{t('Profile changes')}</option>
         </Filter>
       </div>
       <Ready query={timeline}>

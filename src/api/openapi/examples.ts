@@ -269,6 +269,21 @@ function userExamples(): Record<string, unknown> {
       ],
     },
     IdentityAttributes: { data: [{ name: 'plan', types: ['string'], values: ['pro', 'free'] }] },
+    ProfileChangePage: {
+      data: [
+        {
+          number: 2,
+          at: LATER,
+          by: { type: 'api_key', id: idOf('key') },
+          changes: [
+            { field: 'attribute', name: 'plan', from: 'free', to: 'pro' },
+            { field: 'locale', name: null, from: 'en', to: 'de' },
+          ],
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    },
     OwnAttributesPatch: { attributes: { plan: 'pro' } },
     OwnAttributes: { attributes: { plan: 'pro' } },
     IdentityProfile: {

@@ -17,6 +17,12 @@ import {
 } from '../../domain/identities.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
+import {
+  PROFILE_CHANGES_KEPT,
+  PROFILE_CHANGES_KEPT_DAYS,
+  ProfileChange,
+  presentProfileChange,
+} from '../../domain/profile-changes.ts';
 import { Identity } from '../../domain/text.ts';
 import { bodyErrors, type Fault, jsonPointer, parseInput } from '../../domain/validation.ts';
 import {
@@ -25,6 +31,7 @@ import {
   listIdentities as listIdentityRows,
   saveIdentity,
 } from '../../storage/identities.ts';
+import { listProfileChanges as listProfileChangeRows } from '../../storage/profile-changes.ts';
 import {
   listAttributes,
   PROFILES_LOOKED_AT,
@@ -210,6 +217,29 @@ export const saveIdentities = operation({
   },
 });
 
+export const listProfileChanges = operation({
+  id: 'listProfileChanges',
+  method: 'get',
+  path: '/v1/identities/{identity}/changes',
+  tag: 'Identities',
+  summary: "List changes of a user's profile, latest first",
+  description: `The last ${PROFILE_CHANGES_KEPT} changes of the last ${PROFILE_CHANGES_KEPT_DAYS} days, with the values before and after. The creation of a profile is not a change. When a field is removed from the profile, its values are removed from all changes too. The list of an unknown user is empty.`,
+  credentials: ['api-key', 'session'],
+  right: 'identities:read',
+  params: IdentityPath,
+  query: z.object({ ...pageQuery, ...WhichIdentity.shape }),
+  status: 200,
+  response: pageOf(ProfileChange),
+  async handle({ caller, params, query, after, page }, { storage }) {
+    const { limit, verified } = query;
+    const owner = { identity: params.identity, verified };
+    return page(
+      await listProfileChangeRows(storage.forTenant(caller.tenantId), owner, limit, after),
+      presentProfileChange,
+    );
+  },
+});
+
 export const readIdentityAttributes = operation({
   id: 'readIdentityAttributes',
   method: 'get',
@@ -267,6 +297,7 @@ export const identityRoutes = [
   readIdentity,
   putIdentity,
   patchIdentity,
+  listProfileChanges,
   readIdentityAttributes,
   patchMyAttributes,
 ];

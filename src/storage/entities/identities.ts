@@ -1,5 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, indexFromMigration, json, moment, text, uuid } from './columns.ts';
+import type { EventActor } from '../../domain/events.ts';
+import type { ChangedFields } from '../../domain/profile-changes.ts';
+import { identity, indexFromMigration, int, json, moment, text, uuid } from './columns.ts';
 
 export const IdentityEntity = defineEntity({
   name: 'Identity',
@@ -20,4 +22,19 @@ export const IdentityEntity = defineEntity({
     indexFromMigration('identities_id'),
     { name: 'identities_changed', properties: ['tenant_id', 'updated_at'] },
   ],
+});
+
+/** The last changes of profiles. */
+export const ProfileChangeEntity = defineEntity({
+  name: 'ProfileChange',
+  tableName: 'profile_changes',
+  properties: {
+    tenant_id: uuid().primary(),
+    identity_id: uuid().primary(),
+    number: int().primary(),
+    at: moment(),
+    by: json<EventActor>(),
+    changes: json<ChangedFields>(),
+  },
+  indexes: [{ name: 'profile_changes_by_age', properties: ['at'] }],
 });

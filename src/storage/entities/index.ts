@@ -9,7 +9,7 @@ import { DeliveryEntity } from './deliveries.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
 import { EventEntity, EventSequenceEntity } from './events.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
-import { IdentityEntity } from './identities.ts';
+import { IdentityEntity, ProfileChangeEntity } from './identities.ts';
 import {
   FlushProducerEntity,
   IngestionTotalEntity,
@@ -64,6 +64,7 @@ export const ENTITIES = [
   CardRecordEntity,
   CardValueBacklogEntity,
   IdentityEntity,
+  ProfileChangeEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,
   ConversationTombstoneEntity,

@@ -12,6 +12,7 @@ export { createServerClient, etagOf, type ServerClient, type ServerClientOptions
 export type * from './decision-types.ts';
 export type { EventPage, EventQuery, Feed } from './feed.ts';
 export type * from './inbox-types.ts';
+export type * from './profile-types.ts';
 export type * from './resources.ts';
 export { signToken, type TokenGrant } from './sign-token.ts';
 export type * from './types.ts';

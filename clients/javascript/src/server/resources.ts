@@ -13,6 +13,7 @@ import type {
   NewMacro,
   ServerMessage,
 } from './inbox-types.ts';
+import type { ProfileChange, ProfileChangeQuery } from './profile-types.ts';
 import type {
   AnswerQuery,
   Figures,
@@ -114,6 +115,8 @@ export interface IdentitiesOperations {
   update(identity: string, patch: IdentityPatch, options?: IdentityOptions): Promise<IdentityProfile>;
   /** Creates or updates up to 100 users. Each has its own result, in order. */
   save(batch: { identities: IdentityItem[] }, options?: RequestOptions): Promise<{ results: IdentityResult[] }>;
+  /** The last 50 changes of a profile within 90 days, latest first. */
+  listChanges(identity: string, query?: ProfileChangeQuery, options?: CallOptions): List<ProfileChange>;
   /** Names, types and most frequent values of the attributes in use. */
   readAttributes(options?: CallOptions): Promise<{ data: IdentityAttribute[] }>;
   /** Which cards a user sees, and why not the others. */

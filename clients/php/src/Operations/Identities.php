@@ -21,6 +21,8 @@ use Parley\Shapes;
  * @phpstan-import-type IdentityQuery from Shapes
  * @phpstan-import-type IdentityResult from Shapes
  * @phpstan-import-type NewIdentity from Shapes
+ * @phpstan-import-type ProfileChange from Shapes
+ * @phpstan-import-type ProfileChangeQuery from Shapes
  */
 trait Identities
 {
@@ -81,6 +83,18 @@ trait Identities
     {
         /** @var array{results: list<IdentityResult>} */
         return $this->post(__FUNCTION__, '/v1/identities', $body, $idempotencyKey);
+    }
+
+    /**
+     * Lists the last 50 changes of a profile within 90 days, latest first.
+     *
+     * @param ProfileChangeQuery $query
+     * @return Listing<ProfileChange>
+     */
+    public function listProfileChanges(string $identity, array $query = []): Listing
+    {
+        /** @var Listing<ProfileChange> */
+        return $this->list(__FUNCTION__, Path::fill('/v1/identities/{identity}/changes', $identity), $query);
     }
 
     /**

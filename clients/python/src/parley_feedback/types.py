@@ -1153,6 +1153,30 @@ class EventObject(TypedDict):
 
 
 # `from` is not a name in Python.
+ChangedField = TypedDict(
+    "ChangedField",
+    {
+        "field": str,
+        "name": str | None,
+        "from": Scalar | None,
+        "to": Scalar | None,
+    },
+)
+"""A field of a profile: `attribute` with its `name`, `locale`, `platform` or `app_version`. The values before and
+after are None if it was not set, or if it has been removed since."""
+
+
+class ProfileChange(TypedDict):
+    """Fields of a profile that changed together."""
+
+    number: int
+    """Identifies the change among those of the user; the latest is the highest."""
+    at: str
+    by: EventActor
+    changes: list[ChangedField]
+
+
+# `from` is not a name in Python.
 EventData = TypedDict(
     "EventData",
     {

@@ -15,6 +15,7 @@ from ..types import (
     IdentityProfile,
     IdentityResults,
     NewIdentity,
+    ProfileChange,
 )
 
 _ONE = "/v1/identities/{identity}"
@@ -84,6 +85,26 @@ class Identities(Resource[D_co]):
             idempotency_key: Replaces the generated key.
         """
         return post("/v1/identities", {"identities": list(identities)}, idempotency_key)
+
+    @listing("listProfileChanges")
+    def list_changes(
+        self,
+        identity: str,
+        *,
+        verified: bool | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Call[Page[ProfileChange]]:
+        """Lists the last 50 changes of a profile within 90 days, latest first.
+
+        Args:
+            identity: The user.
+            verified: Verified (True, the default) or unverified (False) identity.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
+        """
+        query = {"verified": verified, "limit": limit, "cursor": cursor}
+        return get_page(f"{path(_ONE, identity=identity)}/changes", query)
 
     @operation("readIdentityAttributes")
     def read_attributes(self) -> Call[IdentityAttributes]:
