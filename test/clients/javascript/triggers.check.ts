@@ -103,6 +103,12 @@ describe.runIf(hasBrowser())('triggers in a browser', () => {
     await triggerStored(tenant, 'url: /pricing');
   });
 
+  test('the page on which a returning user starts shows the card', async () => {
+    const { page } = await open({ Pricing: { url: { op: 'contains', value: 'visit=2' } } });
+    await page.goto(`${page.url()}&visit=2`);
+    await heading(page, 'Pricing').waitFor({ timeout: 5000 });
+  });
+
   test('the third event shows the card, after a restart without a network', async () => {
     const { page, context, tenant } = await open({ Third: { event: 'saved', count: 3 } });
     await track(page, 'saved');

@@ -222,6 +222,15 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     void shown?.view.save();
     outbox.flushBeyondPage();
   };
+  root.replaceChildren(frame);
+  root.adoptedStyleSheets &&= [];
+  const setStyles = addStyles(root);
+  clear('empty');
+  const presenter = presenterFor({
+    ...{ host, frame, texts, reload },
+    focus: () => shown?.view.focus(),
+    dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
+  });
   const listeners = [
     listen(window, 'pagehide', leave, true),
     listen(
@@ -254,17 +263,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       turn++;
       void putAway().then(reload);
     }),
-    client.onTriggered?.(takeTriggered),
+    client.onTriggered?.(takeTriggered), // may show a card at once
   ];
-  root.replaceChildren(frame);
-  root.adoptedStyleSheets &&= [];
-  const setStyles = addStyles(root);
-  clear('empty');
-  const presenter = presenterFor({
-    ...{ host, frame, texts, reload },
-    focus: () => shown?.view.focus(),
-    dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
-  });
   void reload();
   return {
     reload,
