@@ -6,6 +6,7 @@ const minify = css =>
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,>]) ?/g, '$1')
     .replace(/: /g, ':')
+    .replace(/ ([+~]) (?=[^;}]*{)/g, '$1') // of selectors; `calc` needs them
     .replace(/;}/g, '}')
     .trim();
 

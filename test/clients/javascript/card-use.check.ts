@@ -55,6 +55,16 @@ ${content}
       - link "Changes":`);
   });
 
+  test('a digit of a text selects no option, whatever the ids of the options', async () => {
+    await using watched = await openGallery(browser, script);
+    const { page } = watched;
+    await show(page, { views: [[cardOf([STEPS.single as never])]] });
+    await page.getByRole('radio', { name: 'Other' }).check();
+    await page.keyboard.type('13');
+    expect(await page.getByRole('textbox', { name: 'Please specify' }).inputValue()).toBe('13');
+    expect(await page.getByRole('radio', { name: 'Other' }).isChecked()).toBe(true);
+  });
+
   test.each([
     ['nps', '8 of 10'],
     ['thumbs', 'Thumbs up'],

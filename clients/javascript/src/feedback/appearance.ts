@@ -28,11 +28,22 @@ function schemeBehind(node: Element): string {
 const schemeOf = (host: Element, theme: string): string =>
   theme === 'page' ? schemeBehind(host) : /^(light|dark)$/.test(theme) ? theme : 'light dark';
 
-/** Styles of the tenant's appearance. The app's own variables (`--parley-accent`) come first. */
-export function stylesOf(host: Element, { theme, accent, background, text, radius, font }: Appearance): string {
-  const valid = (value: string | null) => (/^#[\da-f]{6}$/i.test(value ?? '') ? value : '');
-  const color = (name: string, value: string | null) => (valid(value) ? `--_${name}:${value};` : '');
-  const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || valid(accent);
-  const onAccent = shown && (isBright(pixelOf(shown)) ? '#000000' : '#ffffff');
-  return `.frame,.panel{color-scheme:${schemeOf(host, theme)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
+/** Draws everything in an element of the host with the tenant's appearance. The app's own variables (`--parley-accent`) come first. */
+export function applyAppearance(
+  { style }: HTMLElement,
+  host: Element,
+  { theme, accent, background, text, radius, font }: Appearance,
+): void {
+  const set = (name: string, value: unknown) => {
+    if (/^(#[\da-f]{6}|\d+px)$/i.test(`${value}`)) style.setProperty(name, value as string);
+    else style.removeProperty(name);
+  };
+  set('--_a', accent);
+  set('--_b', background);
+  set('--_t', text);
+  set('--_r', `${radius}px`);
+  const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || style.getPropertyValue('--_a');
+  set('--_o', shown && (isBright(pixelOf(shown)) ? '#000000' : '#ffffff'));
+  style.colorScheme = schemeOf(host, theme);
+  style.fontFamily = font === 'system' ? 'system-ui, sans-serif' : '';
 }

@@ -1,13 +1,15 @@
 import type { Entered } from '../session/content.ts';
 import { type Fault, isScored } from '../session/rules.ts';
-import type { Card, CardStep } from '../types.ts';
-import { element } from './dom.ts';
-import { type Input, renderInput } from './inputs.ts';
+import type { AnswerValue, Card, CardStep } from '../types.ts';
+import { button, element } from './dom.ts';
+import { INPUTS } from './inputs.ts';
 import { say, type Texts } from './texts.ts';
 
-interface Field extends Pick<Input, 'read'> {
+interface Field {
   step: CardStep;
   node: HTMLElement;
+  /** Current value, valid or not; undefined if empty. */
+  read(): AnswerValue | undefined;
   showFault(fault: Fault | undefined): void;
 }
 
@@ -18,34 +20,39 @@ function messageOf({ code, limit = 0 }: Fault, { config }: CardStep, texts: Text
 
 /** A step with title, description and error message. */
 function renderField(step: CardStep, locale: string, texts: Texts): Field {
-  const { key, title, description } = step;
+  const { key, type, title, description, required } = step;
+  const { render, read } = INPUTS[type];
+  const heading = element('h2.title', { tabindex: -1, 'aria-describedby': 'progress' }, title);
+  const isOptional = !required && type !== 'statement';
   const error = element('p.error', { id: `${key}-error`, role: 'alert' });
-  const explanation = description ? [element('p.description', { id: `${key}-description` }, description)] : [];
-  const input = renderInput(step, texts);
-  const isOptional = !step.required && step.type !== 'statement';
-  const legend = element(
-    'legend',
-    {},
-    element('h2.title', { tabindex: -1, 'aria-describedby': 'progress' }, title),
-    ...(isOptional ? [' ', element('span.optional', {}, `(${texts.optional})`)] : []),
+  const node = element(
+    'fieldset.step',
+    { lang: locale },
+    element('legend', {}, heading, isOptional && element('span.optional', {}, ` (${texts.optional})`)),
+    element('p.description', { id: `${key}-description` }, description),
+    ...render(step, texts),
+    error,
   );
-  const node = element('fieldset.step', { lang: locale }, legend, ...explanation, ...input.nodes, error);
-  const controls = node.querySelectorAll<HTMLElement>('input, textarea');
+  const controls = [...node.querySelectorAll<HTMLInputElement>('input, textarea')];
   for (const control of controls) {
     control.setAttribute('name', key);
-    control.setAttribute('aria-describedby', [...explanation, error].map(({ id }) => id).join(' '));
+    control.setAttribute('aria-describedby', `${key}-description ${key}-error`);
   }
   // A digit selects the point of a scale with that value.
   node.addEventListener('keydown', ({ key, ctrlKey, metaKey, altKey }) => {
     if (ctrlKey || metaKey || altKey) return;
-    const radio = node.querySelector<HTMLInputElement>(`[type=radio][value="${CSS.escape(key)}"]`);
+    const radio = node.querySelector<HTMLInputElement>(`.point [value="${CSS.escape(key)}"]`);
     radio?.focus();
     radio?.click();
   });
   return {
     step,
     node,
-    read: input.read,
+    read: () =>
+      read(
+        controls.filter(({ checked }) => checked).map(({ value }) => value),
+        node.querySelector<HTMLInputElement>('.input')?.value ?? '',
+      ),
     showFault(fault) {
       error.textContent = fault ? messageOf(fault, step, texts) : '';
       if (fault) controls[0]?.focus();
@@ -56,57 +63,62 @@ function renderField(step: CardStep, locale: string, texts: Texts): Field {
 /** The form of a card, which shows one step at a time. */
 export interface CardForm {
   node: HTMLFormElement;
-  back: HTMLButtonElement;
-  dismiss: HTMLButtonElement;
   /** The input in all steps, shown or not. */
   read(): Entered;
-  /** Shows a step at its position among the shown ones, from 1. */
-  show(step: CardStep, number: number, count: number): void;
-  showFault(step: CardStep, fault: Fault | undefined): void;
-  /** Moves the focus to the heading of a step. */
-  focus(step: CardStep): void;
+  /** Shows the step at an index of the steps that the input shows. */
+  show(steps: CardStep[], index: number): void;
+  /** Shows the fault of the shown step, if it has one; returns whether it has. */
+  showFault(faults: Fault[]): boolean;
+  /** Moves the focus to the heading of the shown step. */
+  focus(): void;
 }
 
 /** Renders the form of a card. */
-export function renderForm({ steps, locale }: Card, texts: Texts): CardForm {
+export function renderForm(
+  { steps, locale }: Card,
+  texts: Texts,
+  { onBack, onDismiss }: { onBack(): void; onDismiss(): void },
+): CardForm {
   const fields = steps.map(step => renderField(step, locale, texts));
-  const fieldOf = (step: CardStep) => fields[steps.indexOf(step)] as Field;
-  const comment = element('textarea.input', { id: 'comment', rows: 2, maxlength: 5000 });
+  let shown = fields[0] as Field;
+  const comment = element('textarea.input', { id: 'comment', maxlength: 5000 });
   const commentLabel = element('label.label', { for: 'comment' }, `${texts.comment} (${texts.optional})`);
   const more = element('div.comment', {}, commentLabel, comment);
-  const nodes: HTMLElement[] = fields.map(field => field.node);
-  const scored = steps.findIndex(step => step.key === 'main' && isScored(step));
-  if (scored >= 0) nodes.splice(scored + 1, 0, more);
   const isStatement = steps.every(({ type }) => type === 'statement');
   const progress = element('p.progress', { id: 'progress' });
-  const submit = element('button.button submit', { type: 'submit' });
-  const back = element('button.button back', { type: 'button' }, texts.back);
-  const dismiss = element('button.button dismiss', { type: 'button' }, texts.dismiss);
+  const submit = element('button.button submit');
+  const back = button('back', texts.back, onBack);
   const node = element(
     'form.card',
     { novalidate: '' },
     progress,
-    ...nodes,
-    element('div.gap', {}), // keeps the actions, which stay in view, below the title
-    element('div.actions', {}, submit, back, ...(isStatement ? [] : [dismiss])),
+    ...fields.flatMap(({ step, node }) => (step.key === 'main' && isScored(step) ? [node, more] : [node])),
+    element('div.gap'), // keeps the actions, which stay in view, below the title
+    element('div.actions', {}, submit, back, !isStatement && button('dismiss', texts.dismiss, onDismiss)),
   );
   return {
     node,
-    back,
-    dismiss,
     read: () => ({
       values: Object.fromEntries(fields.map(({ step, read }) => [step.key, read()])),
       comment: comment.value,
     }),
-    show(step, number, count) {
-      for (const field of fields) field.node.hidden = field.step !== step;
+    show(present, index) {
+      for (const field of fields) {
+        field.node.hidden = field.step !== present[index];
+        if (!field.node.hidden) shown = field;
+      }
       // Once a point is selected. Not by the styles: WebKit does not draw it after `:not(:has(:checked)) + …` ends.
-      more.hidden = step.key !== 'main' || fieldOf(step).read() === undefined;
-      back.hidden = number === 1;
-      progress.textContent = count === 1 ? '' : say(texts.progress, number, count);
-      submit.textContent = number < count ? texts.next : isStatement ? texts.acknowledge : texts.send;
+      more.hidden = shown.step.key !== 'main' || shown.read() === undefined;
+      back.hidden = index === 0;
+      const count = present.length;
+      progress.textContent = count === 1 ? '' : say(texts.progress, index + 1, count);
+      submit.textContent = index + 1 < count ? texts.next : isStatement ? texts.acknowledge : texts.send;
     },
-    showFault: (step, fault) => fieldOf(step).showFault(fault),
-    focus: step => fieldOf(step).node.querySelector('h2')?.focus(),
+    showFault(faults) {
+      const fault = faults.find(({ step }) => step === shown.step.key);
+      shown.showFault(fault);
+      return Boolean(fault);
+    },
+    focus: () => shown.node.querySelector('h2')?.focus(),
   };
 }

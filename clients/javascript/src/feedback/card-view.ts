@@ -1,7 +1,7 @@
 import type { Content, End } from '../session/content.ts';
 import type { Draft } from '../session/draft.ts';
 import { createWalk } from '../session/walk.ts';
-import type { Card, CardStep } from '../types.ts';
+import type { Card } from '../types.ts';
 import { renderForm } from './card-form.ts';
 import type { Texts } from './texts.ts';
 import { watchVisibility } from './visibility.ts';
@@ -22,28 +22,35 @@ export interface CardView {
   leave(): Promise<void>;
 }
 
-/** Renders a card, one step after another; calls `onEnd` when the user has sent or dismissed it. The draft must not reject. */
-export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (content: Content) => void): CardView {
-  const form = renderForm(card, texts);
-  const { node } = form;
+/**
+ * Renders a card, one step after another; calls `onEnd` when the user has sent or dismissed it. `saveContent` is that of the
+ * draft, and must not reject.
+ */
+export function renderCard(
+  card: Card,
+  texts: Texts,
+  saveContent: Draft['save'],
+  onEnd: (content: Content) => void,
+): CardView {
+  const dismiss = () => void end('dismissed');
+  const form = renderForm(card, texts, { onBack: () => walk.back() && turn(), onDismiss: dismiss });
+  const { node, focus } = form;
   const walk = createWalk(card.steps, form.read);
-  const current = () => walk.steps()[walk.index()] as CardStep;
-  const focus = () => form.focus(current());
   /** Shows the current step. The steps after it depend on the input. */
-  const update = () => form.show(current(), walk.index() + 1, walk.steps().length);
+  const update = () => form.show(walk.steps(), walk.index());
   let isSeen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function save(): Promise<void> {
     clearTimeout(timer);
     const content = walk.content();
-    if (isSeen || content.state !== 'seen') await draft.save(content);
+    if (isSeen || content.state !== 'seen') await saveContent(content);
   }
   async function end(state: End): Promise<void> {
     clearTimeout(timer);
     unwatch();
     const content = walk.content(state);
-    await draft.save(content);
+    await saveContent(content);
     onEnd(content);
   }
   function turn(): void {
@@ -53,7 +60,7 @@ export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (conte
   }
 
   node.addEventListener('input', () => {
-    form.showFault(current(), undefined);
+    form.showFault([]);
     update();
     clearTimeout(timer);
     timer = setTimeout(save, PAUSE_MS);
@@ -61,16 +68,10 @@ export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (conte
   node.addEventListener('change', save);
   node.addEventListener('submit', event => {
     event.preventDefault();
-    const step = current();
-    const fault = walk.faults().find(each => each.step === step.key);
-    form.showFault(step, fault);
-    if (fault) return;
+    if (form.showFault(walk.faults())) return;
     if (walk.next()) turn();
     else void end('completed');
   });
-  form.back.addEventListener('click', () => walk.back() && turn());
-  const dismiss = () => void end('dismissed');
-  form.dismiss.addEventListener('click', dismiss);
   const unwatch = watchVisibility(node, () => {
     isSeen = true;
     void save();

@@ -1,11 +1,12 @@
-type Child = Node | string;
-type Attributes = Record<string, string | number | undefined>;
+/** A child of an element; empty ones are omitted. */
+export type Child = Node | string | false | null | undefined;
+type Attributes = Record<string, string | number | boolean | undefined>;
 type Tags = HTMLElementTagNameMap;
 
 function fill<Made extends Element>(made: Made, attributes: Attributes, children: Child[]): Made {
   for (const [attribute, value] of Object.entries(attributes))
     if (value !== undefined) made.setAttribute(attribute, String(value));
-  made.append(...children);
+  made.append(...(children.filter(Boolean) as Node[]));
   return made;
 }
 
@@ -22,15 +23,21 @@ export function element<Tag extends keyof Tags>(
   return fill(document.createElement(tag), { part, class: part, ...attributes }, children);
 }
 
+/** Creates a button; `part` is its own part, next to `button`. */
+export function button(part: string, text: string, onClick: () => void): HTMLButtonElement {
+  const made = element(`button.button ${part}`, { type: 'button' }, text);
+  made.addEventListener('click', onClick);
+  return made;
+}
+
 const svg = (name: string, attributes: Attributes, ...children: Child[]): Element =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
 /** A drawing of 24 by 24 units: one line in the color of the text. */
 export const icon = (d: string, transform?: string): Element =>
-  svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, svg('path', { d, transform }));
+  svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': true }, svg('path', { d, transform }));
 
-/** A link to a web page, opened in a new tab; empty for other URLs, such as scripts. */
-export const linkTo = (url: string | undefined, label: string): Node[] =>
-  /^https?:\/\//i.test(url ?? '')
-    ? [element('p', {}, element('a.link', { href: url, target: '_blank', rel: 'noopener' }, label))]
-    : [];
+/** A link to a web page, opened in a new tab; nothing for other URLs, such as scripts. */
+export const linkTo = (url: string | undefined, label: string | undefined): Child =>
+  /^https?:\/\//i.test(url ?? '') &&
+  element('p', {}, element('a.link', { href: url, target: '_blank', rel: 'noopener' }, label));

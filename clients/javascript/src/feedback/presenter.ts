@@ -1,4 +1,4 @@
-import type { Card, Placement } from '../types.ts';
+import type { Appearance, Card } from '../types.ts';
 import type { Texts } from './texts.ts';
 
 /** The parts of a view that a presenter uses. */
@@ -7,6 +7,8 @@ export interface Scene {
   /** Has the card or the thanks. */
   frame: HTMLElement;
   texts(): Texts;
+  /** Of the tenant. */
+  appearance(): Appearance | undefined;
   /** Moves the focus to the question. */
   focus(): void;
   /** Ends the displayed card as `dismissed`, or closes the thanks. */
@@ -16,12 +18,16 @@ export interface Scene {
 
 /** Places the cards of a view elsewhere than inline. */
 export interface Presenter {
-  /** Whether this view shows the card. */
-  accepts(card: Card): boolean;
-  /** Whether cards of this placement appear over the page. */
-  covers(placement: Placement): boolean;
-  /** Places the frame, which has a card or the thanks; undefined: it is empty. */
-  show(placement: Placement | undefined): void;
+  /** The cards that this view shows, in order. */
+  select(cards: Card[]): Card[];
+  /** Whether the card appears over the page. */
+  covers(card: Card): boolean;
+  /** Whether the card waits for a click. It may be asked again. */
+  waits(card: Card): boolean;
+  /** Places the frame, which has the card or its thanks; undefined: it is empty. */
+  show(card: Card | undefined): void;
+  /** Opens the popover or dialog again, which the browser has closed because the element was moved. */
+  moved(): void;
   /** Removes its additions to the page. */
   close(): void;
 }

@@ -5,13 +5,13 @@ import type { Content } from '../session/content.ts';
 import { createDraft } from '../session/draft.ts';
 import type { Metadata } from '../session/metadata.ts';
 import { isSupported } from '../session/steps.ts';
-import type { Card, CardQuery, Placement } from '../types.ts';
+import type { Card, CardQuery } from '../types.ts';
 import { SDK } from '../version.ts';
-import { stylesOf } from './appearance.ts';
+import { applyAppearance } from './appearance.ts';
 import { type CardView, renderCard } from './card-view.ts';
 import { element } from './dom.ts';
 import { presenterFor } from './presenter.ts';
-import { addStyles } from './styles.ts';
+import { addSheet, STYLES } from './styles.ts';
 import { textsFor } from './texts.ts';
 import { renderThanks, type ThanksView } from './thanks.ts';
 
@@ -34,12 +34,12 @@ const languageOf = (node: Element): string => node.closest<HTMLElement>('[lang]'
 
 function environmentOf(host: Element) {
   const app_version = host.getAttribute('app-version');
-  return { platform: 'web', locale: languageOf(host), ...(app_version ? { app_version } : {}) };
+  return { platform: 'web', locale: languageOf(host), ...(app_version && { app_version }) };
 }
 
 function queryOf(host: Element): CardQuery {
   const limit = host.getAttribute('limit');
-  return { ...environmentOf(host), ...(limit ? { limit: Number(limit) } : {}) };
+  return { ...environmentOf(host), ...(limit && { limit: Number(limit) }) };
 }
 
 const metadataOf = (host: StageHost): Metadata => ({
@@ -58,12 +58,12 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const region = element('div.view', { role: 'region' });
   const status = element('div.status', { role: 'status' });
   const frame = element('div.frame', {}, region, status);
+  /** Has the tenant's appearance. */
+  const surface = element('div', {}, frame);
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;
   let thanks: ThanksView | undefined;
-  /** The displayed card, or the one that the user is thanked for. */
-  let placed: Card | undefined;
   /** The element that had the focus before the view. */
   let origin: HTMLElement | null = null;
   /** Sequence number of the current load; results of earlier loads are ignored. */
@@ -77,10 +77,11 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const onError = (error: unknown) => tell(host, 'parley-error', { error });
   const texts = () => textsFor(languageOf(host)).texts;
   const appearance = () => client.appearance?.(); // a client of the app's own may lack it
-  const placementOf = (card: Card) =>
-    (host.getAttribute('placement') ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
-
-  const isButton = (card: Card) => placementOf(card) === 'button';
+  /** The cards that this version supports and this view shows. */
+  const accepted = (cards: Card[]) => {
+    const known = cards.filter(isSupported);
+    return presenter?.select(known) ?? known;
+  };
 
   async function load(isAfterAnswer: boolean): Promise<void> {
     if (isClosed) return;
@@ -99,11 +100,9 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
 
   const reload = () => load(false);
 
-  /** Queues new cards; skips those that this version does not support. */
+  /** Queues new cards. */
   async function take(cards: Card[]): Promise<void> {
-    const known = cards
-      .filter(card => isAccepted(card) && !finished.has(card.id))
-      .sort((a, b) => Number(isButton(a)) - Number(isButton(b))); // one that waits for a click does not keep others away
+    const known = accepted(cards).filter(({ id }) => !finished.has(id));
     const others = known.filter(({ id }) => id !== shown?.card.id);
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
     tell(host, 'parley-cards', { count: known.length });
@@ -117,11 +116,9 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     if (mine === turn && !shown) next(false);
   }
 
-  const isAccepted = (card: Card) => isSupported(card) && presenter?.accepts(card) !== false;
-
   /** Shows a card whose trigger has occurred, after the displayed one. Returns whether this view shows it. */
   function takeTriggered(card: Card): boolean {
-    if (!isAccepted(card)) return false;
+    if (accepted([card]).length === 0) return false;
     if (shown?.card.id === card.id || coming.some(({ id }) => id === card.id)) return true;
     coming.unshift(card);
     if (!shown && !thanks) next(false);
@@ -134,31 +131,26 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const card = coming.shift();
     clear(card ? 'card' : 'empty');
     region.setAttribute('aria-label', texts.view);
-    region.lang = status.lang = language;
+    frame.lang = language;
     const given = appearance();
-    setStyles(given ? stylesOf(host, given) : '');
+    if (given) applyAppearance(surface, host, given);
     if (card) {
       const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host) });
       const save = (content: Content) => draft.save(content).catch(onError);
-      const view = renderCard(card, texts, { save }, content => {
+      const view = renderCard(card, texts, save, content => {
         if (shown?.view === view) end(card, content);
       });
       shown = { card, view };
       region.append(view.node);
     }
-    place(card);
+    presenter?.show(card);
     if (goesOn && card) shown?.view.focus();
-  }
-
-  function place(card: Card | undefined): void {
-    placed = card;
-    presenter?.show(card && placementOf(card));
   }
 
   function end(card: Card, content: Content): void {
     shown = undefined;
     const isDismissed = content.state === 'dismissed';
-    if (isDismissed && presenter?.covers(placementOf(card))) coming = []; // the next one would open at once
+    if (isDismissed && presenter?.covers(card)) coming = []; // the next one would open at once
     const isLast = coming.length === 0;
     if (!isDismissed && (isLast || card.thanks)) thank(card);
     else leaveTo(!isDismissed || !isLast);
@@ -166,7 +158,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     tell(host, 'parley-answer', { card, ...content });
     finished.add(card.id);
     void send().then(sent => {
-      if (isButton(card)) {
+      if (presenter?.waits(card)) {
         if (!thanks) void reload(); // it may be asked again
       } else if (!isDismissed && sent?.outcome === 'done') void load(true); // the answer may qualify the user for others
     });
@@ -176,10 +168,10 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     clear('thanks');
     thanks = renderThanks(card.thanks, texts(), () => {
       leaveTo(false);
-      if (isButton(card)) void reload(); // by now, the list takes the answer into account
+      if (presenter?.waits(card)) void reload(); // by now, the list takes the answer into account
     });
     status.append(thanks.node);
-    place(card);
+    presenter?.show(card);
     thanks.focus();
   }
 
@@ -212,7 +204,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const saved = shown.view.leave();
     shown = undefined;
     clear('empty');
-    place(undefined);
+    presenter?.show(undefined);
     await saved;
     await send();
   }
@@ -222,12 +214,12 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     void shown?.view.save();
     outbox.flushBeyondPage();
   };
-  root.replaceChildren(frame);
+  root.replaceChildren(surface);
   root.adoptedStyleSheets &&= [];
-  const setStyles = addStyles(root);
+  addSheet(root, STYLES);
   clear('empty');
   const presenter = presenterFor({
-    ...{ host, frame, texts, reload },
+    ...{ host, frame, texts, appearance, reload },
     focus: () => shown?.view.focus(),
     dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
   });
@@ -252,7 +244,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     // The keyboard of a phone covers the lower edge of the window.
     visualViewport &&
       listen<Event & { target: VisualViewport }>(visualViewport, 'resize', ({ target: { height, offsetTop } }) =>
-        host.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`),
+        surface.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`),
       ),
     // Another view of the page has the same card: a layout for phones next to one for desktops, for example.
     listen(document, 'parley-answer', (event: CustomEvent<{ card: Card }>) => {
@@ -268,10 +260,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   void reload();
   return {
     reload,
-    moved() {
-      presenter?.show(undefined);
-      place(placed);
-    },
+    moved: () => presenter?.moved(),
     close() {
       for (const stop of listeners) stop?.();
       isClosed = true;

@@ -4,9 +4,10 @@ import { element } from './dom.ts';
  * Default styles: inherit fonts and colors of the app, light or dark. They depend on the width of the card, not of the
  * window, and hold if a style sheet of the page unsets everything on the host.
  */
-const STYLES = `
+export const STYLES = `
 :host { display: block; }
 :host([data-state=empty]) { display: none; }
+:host > div { display: contents; }
 * { box-sizing: border-box; margin: 0; padding: 0; }
 .frame { --_accent: var(--parley-accent, var(--_a, #2563eb)); --_on: var(--parley-on-accent, var(--_o, #fff));
   --_back: var(--parley-background, var(--_b, Canvas)); --_line: 1px solid var(--parley-border, color-mix(in srgb, currentColor 55%, transparent));
@@ -25,8 +26,8 @@ legend, .progress, .description, .range, .input, .error { margin-bottom: 12px; }
 .range { width: fit-content; max-width: 100%; }
 .scale { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 44px); font-variant-numeric: tabular-nums; }
 .thumbs { grid-auto-columns: minmax(0, 88px); }
-.ends { display: flex; justify-content: space-between; gap: 16px; width: 0; min-width: 100%; margin-top: 4px; }
-.ends :last-child { text-align: end; }
+.ends { display: flex; gap: 16px; width: 0; min-width: 100%; margin-top: 4px; }
+.ends :last-child { text-align: end; margin-inline-start: auto; }
 .point { position: relative; }
 .point input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
 .point span { display: grid; place-items: center; height: 44px; font-size: min(1em, 18px); }
@@ -49,7 +50,7 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 .error { color: var(--parley-error, color-mix(in srgb, red 65%, currentColor)); margin-top: 12px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; position: sticky; bottom: var(--_below, 0px); padding: 12px 0 20px; background: var(--_back); border-radius: 0 0 var(--_radius) var(--_radius); container-type: scroll-state; margin-top: 128px; }
 .gap { margin-bottom: -128px; }
-.actions::before { content: ''; position: absolute; inset: -12px 0 100%; background: linear-gradient(transparent, rgb(0 0 0 / 0.2)); pointer-events: none; opacity: 0; }
+.actions::before { content: ''; position: absolute; inset: -12px 0 100%; background: linear-gradient(transparent, #0003); pointer-events: none; opacity: 0; }
 @container scroll-state(stuck: bottom) { .actions::before { opacity: 1; } }
 .scale:not(.star) :checked + span, .submit { background: var(--_accent); border-color: var(--_accent); color: var(--_on); }
 .submit { flex: 1; max-width: 240px; min-width: 88px; }
@@ -61,7 +62,7 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 .link { color: inherit; display: inline-block; min-height: 24px; }
 :focus-visible { outline: 3px solid var(--parley-focus, currentColor); outline-offset: 2px; }
 .point :focus-visible + span { outline: 2px solid var(--parley-focus, currentColor); outline-offset: -5px; }
-[hidden], .error:empty, .progress:empty { display: none !important; }
+[hidden], p:empty { display: none !important; }
 @container (max-width: 343px) {
   .card, .thanks { padding-inline: 12px; }
   .wide { margin-inline: -13px; max-width: none; width: auto; font-size: 14px; }
@@ -77,23 +78,11 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 @media (forced-colors: active) { .frame { --_accent: Highlight; --_on: HighlightText; } :checked + span, .submit { forced-color-adjust: none; } }
 `;
 
-/** Adds styles to a shadow root in a way that a strict CSP allows; returns a function that replaces them. */
-export function addSheet(root: ShadowRoot, text: string): (text: string) => void {
-  if (!root.adoptedStyleSheets) {
-    const style = element('style', {}, text);
-    root.append(style);
-    return next => {
-      style.textContent = next;
-    };
-  }
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(text);
-  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-  return next => sheet.replaceSync(next);
-}
-
-/** Adds the styles of the view; the returned function sets those of the tenant. */
-export function addStyles(root: ShadowRoot): (tenant: string) => void {
-  addSheet(root, STYLES);
-  return addSheet(root, '');
+/** Adds styles to a shadow root in a way that a strict CSP allows. */
+export function addSheet(root: ShadowRoot, text: string): void {
+  if (root.adoptedStyleSheets) {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  } else root.append(element('style', {}, text));
 }

@@ -75,11 +75,10 @@ export function addTexts(language: string, texts: Partial<Texts>): void {
 
 /** Returns the texts of a language (BCP 47), its parent (`de` for `de-CH`) or English. */
 export function textsFor(language: string): { language: string; texts: Texts } {
-  for (let tag = language.toLowerCase(); tag !== ''; tag = tag.replace(/-?[^-]*$/, '')) {
+  for (let tag = language.toLowerCase(); ; tag = tag.replace(/-?[^-]*$/, '') || 'en') {
     const texts = languages.get(tag);
     if (texts) return { language: tag, texts };
   }
-  return { language: 'en', texts: en };
 }
 
 /** Fills the placeholders of a text. */

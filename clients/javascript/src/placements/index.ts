@@ -2,7 +2,7 @@ import { element } from '../feedback/dom.ts';
 import { type Presenter, type Scene, setPresenter } from '../feedback/presenter.ts';
 import { addSheet } from '../feedback/styles.ts';
 import { listen } from '../listen.ts';
-import type { Placement } from '../types.ts';
+import type { Card, Placement } from '../types.ts';
 import { watchClosing } from './closing.ts';
 import { openPanel } from './panel.ts';
 import { STYLES } from './styles.ts';
@@ -18,22 +18,39 @@ export function addPlacements(): void {
   setPresenter(createPresenter);
 }
 
-function createPresenter({ host, frame, texts, focus, dismiss, reload }: Scene): Presenter {
+const ownPlacement = (host: Element): string | null => host.getAttribute('placement');
+
+/** Whether a view shows a card; those placed behind a button are shown by a view with a button, if the page has one. */
+function accepts(host: Element, { question_id, placement }: Card): boolean {
+  const question = host.getAttribute('question');
+  if (question) return question_id === question;
+  const hasButton = () => document.querySelector(`${host.localName}[placement=button]`);
+  return placement !== 'button' || ownPlacement(host) === 'button' || !hasButton();
+}
+
+const renderTab = (): HTMLButtonElement =>
+  element('button.button tab', { type: 'button', 'aria-haspopup': 'dialog', popover: 'manual', hidden: '' });
+
+/** Whether a click on the target opens the card of a view. */
+function opensFrom(host: Element, target: EventTarget | null): boolean {
+  const opens = host.getAttribute('opens');
+  return Boolean(opens && target instanceof Element && target.closest(opens));
+}
+
+function createPresenter({ host, frame, texts, appearance, focus, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
-  const tab = element('button.button tab', {
-    type: 'button',
-    'aria-haspopup': 'dialog',
-    popover: 'manual',
-    hidden: '',
-  });
+  const parent = frame.parentElement as HTMLElement;
+  const tab = renderTab();
+  let shown: Card | undefined;
+  /** Of the shown card. */
   let placement: Placement | undefined;
   /** Removes the open panel. */
   let shut: (() => void) | undefined;
 
-  const opensFrom = (target: EventTarget | null): boolean => {
-    const opens = host.getAttribute('opens');
-    return Boolean(opens && target instanceof Element && target.closest(opens));
-  };
+  const placementOf = (card: Card) =>
+    (ownPlacement(host) ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
+  const waits = (card: Card) => placementOf(card) === 'button';
+
   const showTab = (isShown: boolean) => {
     tab.textContent = host.getAttribute('label') ?? texts().view;
     if (tab.hidden !== isShown) return;
@@ -44,10 +61,10 @@ function createPresenter({ host, frame, texts, focus, dismiss, reload }: Scene):
 
   function open(): void {
     frame.hidden = false;
-    const panel = openPanel(root, placement, texts().view, frame);
+    const panel = openPanel(parent, placement, texts().view, frame);
     showTab(false);
     if (placement === 'modal') focus();
-    const isOwn = (event: Event) => event.composedPath().includes(tab) || opensFrom(event.target);
+    const isOwn = (event: Event) => event.composedPath().includes(tab) || opensFrom(host, event.target);
     const unwatch = watchClosing(panel.node, dismiss, isOwn);
     shut = () => {
       shut = undefined;
@@ -65,26 +82,31 @@ function createPresenter({ host, frame, texts, focus, dismiss, reload }: Scene):
   }
 
   addSheet(root, STYLES);
-  root.append(element('div.frame', {}, tab));
+  parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
-  const stopListening = listen(document, 'click', ({ target }) => opensFrom(target) && void toggle());
+  const stopListening = listen(document, 'click', ({ target }) => opensFrom(host, target) && void toggle());
+  function show(next: Card | undefined): void {
+    shown = next;
+    placement = next && placementOf(next);
+    const isInline = !placement || placement === 'inline';
+    const isClosed = placement === 'button' && !shut;
+    host.style.display = isInline ? '' : 'contents';
+    showTab(isClosed && !host.hasAttribute('opens'));
+    if (isInline) shut?.();
+    else if (!isClosed && !shut) open();
+    frame.hidden = isClosed;
+  }
+
   return {
-    accepts({ question_id, placement }) {
-      const question = host.getAttribute('question');
-      const isButton = host.getAttribute('placement') === 'button';
-      const hasButton = () => document.querySelector(`${host.localName}[placement=button]`);
-      return question ? question_id === question : placement !== 'button' || isButton || !hasButton();
-    },
-    covers: placement => placement !== 'inline',
-    show(next) {
-      placement = next;
-      const isInline = !next || next === 'inline';
-      const isClosed = next === 'button' && !shut;
-      host.style.display = isInline ? '' : 'contents';
-      showTab(isClosed && !host.hasAttribute('opens'));
-      if (isInline) shut?.();
-      else if (!isClosed && !shut) open();
-      frame.hidden = isClosed;
+    // One that waits for a click does not keep others away.
+    select: cards => cards.filter(card => accepts(host, card)).sort((a, b) => Number(waits(a)) - Number(waits(b))),
+    covers: card => placementOf(card) !== 'inline',
+    waits,
+    show,
+    moved() {
+      const card = shown;
+      show(undefined);
+      show(card);
     },
     close() {
       shut?.();

@@ -9,7 +9,7 @@ export interface Panel {
 
 /** Shows content in a modal dialog or in a popover, both above everything of the page. `remove` puts the content back. */
 export function openPanel(
-  root: ShadowRoot,
+  parent: HTMLElement,
   placement: Placement | undefined,
   label: string,
   frame: HTMLElement,
@@ -21,7 +21,7 @@ export function openPanel(
     at === 'modal'
       ? element('dialog.panel', attributes, frame)
       : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
-  root.append(node);
+  parent.append(node);
   if (node instanceof HTMLDialogElement) node.showModal();
   else node.showPopover?.();
   return {
@@ -29,7 +29,7 @@ export function openPanel(
     remove() {
       if (node instanceof HTMLDialogElement) node.close();
       else node.hidePopover?.();
-      root.append(frame);
+      parent.append(frame);
       node.remove();
     },
   };
