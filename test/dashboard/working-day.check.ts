@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations, expectNoViolationsOn, type Watched } from '../support/browser.ts';
@@ -309,6 +309,33 @@ describe.runIf(hasBrowser())('a working day in the inbox', { timeout: 240_000 },
     await panel.getByLabel('Tier').selectOption('–');
     await waitFor(async () => (await stored(id)).custom.tier === undefined);
     await expectNoViolations(ada);
+  });
+
+  test('a saved reply sets fields, which are chosen in its form', async () => {
+    await dashboard.open(pathTo('savedReplies'));
+    await page.getByRole('button', { name: 'New saved reply' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New saved reply' });
+    await dialog.getByLabel('Name').fill('Gold customer');
+    const fields = page.getByRole('dialog', { name: 'Fields' });
+    const add = async (field: string, value: (dialog: Locator) => Promise<unknown>) => {
+      await dialog.getByRole('button', { name: 'Add field' }).click();
+      await fields.getByLabel('Field').selectOption(field);
+      await value(fields);
+      await expectNoViolations(ada);
+      await fields.getByRole('button', { name: 'Add field' }).click();
+      await fields.waitFor({ state: 'detached' });
+    };
+    await add('Tier', form => form.getByLabel('Value', { exact: true }).selectOption('Gold'));
+    await add('Order number', form => form.getByLabel('Remove the value').check());
+    await dialog.getByText('Tier: Gold').waitFor();
+    await dialog.getByText('Order number: no value').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Gold customer'); // not saved yet
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { data } = await asPerson(page, 'GET', '/v1/macros');
+    const { id, changes } = data.find((each: { name: string }) => each.name === 'Gold customer');
+    expect(changes).toEqual({ custom: { tier: 'Gold', order: null } });
+    await asPerson(page, 'DELETE', `/v1/macros/${id}`);
   });
 
   test('a note mentions a member after an at sign', async () => {

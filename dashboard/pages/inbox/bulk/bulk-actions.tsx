@@ -5,11 +5,18 @@ import { MenuButton } from '../../../components/menu.tsx';
 import { t } from '../../../i18n.ts';
 import { useSession } from '../../../session.tsx';
 import { useMembers } from '../../../use-members.ts';
+import { FieldDialog } from '../field-dialog.tsx';
 import { SnoozeMenu } from '../snooze/snooze-menu.tsx';
 import { useCustomFields } from '../use-custom-fields.ts';
 import { useTimeZone } from '../use-time-zone.ts';
-import { assigneeChoices, type NamedChange, priorityChoices, snoozeUntil, statusChoices } from './bulk-choices.ts';
-import { FieldDialog } from './bulk-fields.tsx';
+import {
+  assigneeChoices,
+  fieldChange,
+  type NamedChange,
+  priorityChoices,
+  snoozeUntil,
+  statusChoices,
+} from './bulk-choices.ts';
 import { TagDialog } from './bulk-tags.tsx';
 
 type Choices = ReturnType<typeof statusChoices>;
@@ -68,7 +75,13 @@ export function BulkActions({ isAll, act }: BulkActionsProps) {
         </Button>
       )}
       <TagDialog isOpen={asked === 'tags'} close={close} apply={applyAsked} />
-      <FieldDialog isOpen={asked === 'fields'} close={close} definitions={definitions} apply={applyAsked} />
+      <FieldDialog
+        isOpen={asked === 'fields'}
+        close={close}
+        definitions={definitions}
+        submitLabel={t('Change field')}
+        apply={(field, value) => applyAsked(fieldChange(field, value))}
+      />
       <Confirmation
         title={t('Change all matching conversations?')}
         confirmLabel={t('Change all')}

@@ -1,7 +1,7 @@
 import type { Member } from '../../../api/names.ts';
 import { t } from '../../../i18n.ts';
 import { conversationStatus, PRIORITIES, priorityName } from '../../../words.ts';
-import { type CustomField, fieldText, readValue } from '../custom-values.ts';
+import { type CustomField, type CustomValue, fieldText } from '../custom-values.ts';
 import { snoozeText } from '../snooze/snooze-times.ts';
 import type { BulkChange } from './bulk-run.ts';
 
@@ -70,12 +70,8 @@ export function tagChange(added: readonly string[], removed: readonly string[]):
   };
 }
 
-/** Returns the change of one of the tenant's fields to the value of a control's text. */
-export function fieldChange(field: CustomField, text: string): NamedChange {
-  const { key, label } = field;
-  const value = readValue(field, text);
-  return {
-    what: fieldText(label, value),
-    change: { custom: { [key]: value } },
-  };
-}
+/** Returns the change of one of the tenant's fields; null removes its value. */
+export const fieldChange = ({ key, label }: CustomField, value: CustomValue | null): NamedChange => ({
+  what: fieldText(label, value),
+  change: { custom: { [key]: value } },
+});

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { type UseFormReturn, useForm } from 'react-hook-form';
 import { useAct, useApi } from '../../../api/hooks.ts';
 import { Button } from '../../../components/button.tsx';
@@ -13,10 +14,12 @@ import { t } from '../../../i18n.ts';
 import { useMembers } from '../../../use-members.ts';
 import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../../words.ts';
 import { fieldText } from '../../inbox/custom-values.ts';
+import { FieldDialog } from '../../inbox/field-dialog.tsx';
 import { spanText } from '../../inbox/macros/change-texts.ts';
 import { recallFault } from '../../inbox/macros/recall.ts';
 import { useChangeNames } from '../../inbox/macros/use-change-names.ts';
 import type { Macro } from '../../inbox/macros/use-macros.ts';
+import { useCustomFields } from '../../inbox/use-custom-fields.ts';
 import { type MacroValues, macroOf, NOBODY, SPANS, valuesOf } from './macro-values.ts';
 
 const STATUSES: ConversationStatus[] = ['open', 'pending', 'snoozed', 'resolved'];
@@ -74,12 +77,18 @@ function Assignee({ form }: { form: MacroForm }) {
   );
 }
 
-/** The custom fields that the macro sets, each of which can be removed from it. */
-function CustomChanges({ form }: { form: MacroForm }) {
+interface CustomChangesProps {
+  form: MacroForm;
+  /** Whether the tenant has fields that the macro does not set. */
+  hasOthers: boolean;
+  askForField(): void;
+}
+
+/** The custom fields that the macro sets. */
+function CustomChanges({ form, hasOthers, askForField }: CustomChangesProps) {
   const { labelOf } = useChangeNames();
-  const custom = form.watch('changes.custom');
-  const entries = Object.entries(custom);
-  if (entries.length === 0) return null;
+  const entries = Object.entries(form.watch('changes.custom'));
+  if (entries.length === 0 && !hasOthers) return null;
   const remove = (key: string) =>
     form.setValue('changes.custom', Object.fromEntries(entries.filter(([other]) => other !== key)), {
       shouldDirty: true,
@@ -100,11 +109,16 @@ function CustomChanges({ form }: { form: MacroForm }) {
           </Button>
         </div>
       ))}
+      {hasOthers && (
+        <Button small onPress={askForField}>
+          {t('Add field')}
+        </Button>
+      )}
     </fieldset>
   );
 }
 
-function Changes({ form }: { form: MacroForm }) {
+function Changes({ form, ...custom }: CustomChangesProps) {
   const { status, snooze_for_s } = form.watch('changes');
   const spans = [...new Set([...SPANS, Number(snooze_for_s)])].toSorted((one, other) => one - other);
   return (
@@ -141,7 +155,7 @@ function Changes({ form }: { form: MacroForm }) {
       </SelectInput>
       <TextInput form={form} name="changes.add_tags" label={t('Add tags')} hint={t('Separated by commas.')} />
       <TextInput form={form} name="changes.remove_tags" label={t('Remove tags')} hint={t('Separated by commas.')} />
-      <CustomChanges form={form} />
+      <CustomChanges form={form} {...custom} />
     </>
   );
 }
@@ -151,23 +165,36 @@ function Fields({ macro, etag, done }: { macro?: Macro; etag?: string | undefine
   const { restored, drop } = useKeptEdits(form, { kind: 'macro', id: macro?.id ?? 'new', base: etag });
   const create = useAct('POST /v1/macros');
   const patch = useAct('PATCH /v1/macros/{id}');
+  const [isAsking, setAsking] = useState(false);
+  const definitions = useCustomFields();
+  const custom = form.watch('changes.custom');
+  const others = definitions.filter(({ key }) => !Object.hasOwn(custom, key));
+  const send = async (values: MacroValues) => {
+    const body = macroOf(values);
+    if (macro) await patch.mutateAsync({ params: { id: macro.id }, body, ifMatch: etag });
+    else await create.mutateAsync({ body });
+    drop();
+    toast(t('Saved'));
+    done();
+  };
   return (
-    <Form
-      form={form}
-      submitLabel={t('Save')}
-      send={async values => {
-        const body = macroOf(values);
-        if (macro) await patch.mutateAsync({ params: { id: macro.id }, body, ifMatch: etag });
-        else await create.mutateAsync({ body });
-        drop();
-        toast(t('Saved'));
-        done();
-      }}
-    >
-      {restored && <Restored {...restored} outdatedText={t('The saved reply was changed since then.')} />}
-      <Text form={form} />
-      <Changes form={form} />
-    </Form>
+    <>
+      <Form form={form} submitLabel={t('Save')} send={send}>
+        {restored && <Restored {...restored} outdatedText={t('The saved reply was changed since then.')} />}
+        <Text form={form} />
+        <Changes form={form} hasOthers={others.length > 0} askForField={() => setAsking(true)} />
+      </Form>
+      <FieldDialog // beside the form, which its own form would submit too
+        isOpen={isAsking}
+        close={() => setAsking(false)}
+        definitions={others}
+        submitLabel={t('Add field')}
+        apply={({ key }, value) => {
+          setAsking(false);
+          form.setValue('changes.custom', { ...custom, [key]: value }, { shouldDirty: true });
+        }}
+      />
+    </>
   );
 }
 

@@ -1,15 +1,16 @@
 import { useForm } from 'react-hook-form';
-import { Dialog } from '../../../components/dialog.tsx';
-import { CheckInput, SelectInput, TextInput } from '../../../components/fields/fields.tsx';
-import { Form } from '../../../components/fields/form.tsx';
-import { t } from '../../../i18n.ts';
-import { type CustomField, hasOptions, inputTypeOf, optionsOf } from '../custom-values.ts';
-import { fieldChange, type NamedChange } from './bulk-choices.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { CheckInput, SelectInput, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { t } from '../../i18n.ts';
+import { type CustomField, type CustomValue, hasOptions, inputTypeOf, optionsOf, readValue } from './custom-values.ts';
 
 interface FieldFormProps {
-  /** The fields of the tenant. */
+  /** The fields from which to choose. */
   definitions: readonly CustomField[];
-  apply(change: NamedChange): void;
+  submitLabel: string;
+  /** Called with the chosen field and its value; null removes it. */
+  apply(field: CustomField, value: CustomValue | null): void;
 }
 
 interface Typed {
@@ -18,7 +19,7 @@ interface Typed {
   isRemoved: boolean;
 }
 
-function FieldForm({ definitions, apply }: FieldFormProps) {
+function FieldForm({ definitions, submitLabel, apply }: FieldFormProps) {
   const form = useForm<Typed>({ defaultValues: { key: definitions[0]?.key ?? '', value: '', isRemoved: false } });
   const [key, isRemoved] = form.watch(['key', 'isRemoved']);
   const field = definitions.find(one => one.key === key);
@@ -30,9 +31,9 @@ function FieldForm({ definitions, apply }: FieldFormProps) {
     rules: { required: !isRemoved },
     disabled: isRemoved,
   } as const;
-  const send = async (typed: Typed) => apply(fieldChange(field, isRemoved ? '' : typed.value));
+  const send = async (typed: Typed) => apply(field, isRemoved ? null : readValue(field, typed.value));
   return (
-    <Form form={form} submitLabel={t('Change field')} send={send}>
+    <Form form={form} submitLabel={submitLabel} send={send}>
       <SelectInput form={form} name="key" label={t('Field')} rules={{ onChange: () => form.setValue('value', '') }}>
         {definitions.map(one => (
           <option key={one.key} value={one.key}>
@@ -62,7 +63,7 @@ interface FieldDialogProps extends FieldFormProps {
   close(): void;
 }
 
-/** Dialog that asks which of the tenant's fields to change, and to which value. */
+/** Dialog that asks for one of the tenant's fields, and for the value to which it is changed. */
 export const FieldDialog = ({ isOpen, close, ...form }: FieldDialogProps) => (
   <Dialog title={t('Fields')} isOpen={isOpen} close={close}>
     <FieldForm {...form} />
