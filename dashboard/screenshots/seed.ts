@@ -231,6 +231,9 @@ export async function fill(page: Page, place: Place): Promise<Seeded> {
   const talks: string[] = [];
   for (const told of TALKS.toReversed())
     talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
+  await send('PUT', '/v1/identities/mara.voss', {
+    attributes: { plan: 'Guest', city: 'Kiel', orders: 13, coupon: 'MAY' },
+  });
   await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
   const conversationId = talks.at(-1) as string;
   const custom = { order_number: '4711', shipping: 'Pick-up point' };
