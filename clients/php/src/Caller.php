@@ -36,7 +36,9 @@ final class Caller
     public function call(Call $call): Reply
     {
         $isPerhapsDone = false;
-        for ($retry = 1; ; $retry++) {
+        $retry = 0;
+        while (true) {
+            $retry++;
             $start = hrtime(true);
             $attempt = new Attempt($call->operation, $call->method, $retry);
             try {
@@ -124,7 +126,7 @@ final class Caller
             'Content-Type' => $call->body === null ? null : 'application/json',
             'If-Match' => $call->ifMatch,
             'Idempotency-Key' => $call->idempotencyKey,
-        ], is_string(...));
+        ], static fn (?string $value): bool => $value !== null);
         foreach ($headers as $name => $value) {
             $request = $request->withHeader($name, $value);
         }

@@ -85,12 +85,13 @@ final class Problem
         foreach (is_array($errors) ? $errors : [] as $error) {
             if (is_array($error)) {
                 /** @var array<string, mixed> $error */
-                $read[] = [
+                $field = [
                     'pointer' => self::text($error, 'pointer') ?? '',
                     'code' => self::text($error, 'code') ?? '',
                     'detail' => self::text($error, 'detail') ?? '',
-                    ...(is_string($error['parameter'] ?? null) ? ['parameter' => $error['parameter']] : []),
                 ];
+                $parameter = self::text($error, 'parameter');
+                $read[] = $parameter === null ? $field : [...$field, 'parameter' => $parameter];
             }
         }
         return $read;

@@ -18,6 +18,12 @@ final class TokenSigner
 
     private readonly Configuration $jwt;
 
+    /** @var non-empty-string */
+    private readonly string $keyId;
+
+    /** @var non-empty-string */
+    private readonly string $tenantId;
+
     /** @var \Closure(): float */
     private readonly \Closure $now;
 
@@ -28,9 +34,9 @@ final class TokenSigner
      * @param (\Closure(): float)|null $now seconds since 1970
      */
     public function __construct(
-        private readonly string $keyId,
+        string $keyId,
         #[\SensitiveParameter] string $secret,
-        private readonly string $tenantId,
+        string $tenantId,
         ?\Closure $now = null,
     ) {
         if (!class_exists(Configuration::class)) {
@@ -40,6 +46,8 @@ final class TokenSigner
         self::require(!str_starts_with($secret, 'sk_'), 'secret must be the secret that signs, not the sk_… value');
         self::require(strlen($secret) >= 32, 'secret must have 32 bytes at least (RFC 7518, 3.2)');
         self::require(str_starts_with($tenantId, 'tenant_'), 'tenantId must be the id of a tenant, tenant_…');
+        $this->keyId = $keyId;
+        $this->tenantId = $tenantId;
         $this->jwt = Configuration::forSymmetricSigner(new Sha256(), InMemory::plainText($secret));
         $this->now = $now ?? static fn (): float => microtime(true);
     }
@@ -78,6 +86,7 @@ final class TokenSigner
         return ['keyId' => $this->keyId, 'tenantId' => $this->tenantId];
     }
 
+    /** @phpstan-assert true $isRight */
     private static function require(bool $isRight, string $fault): void
     {
         if (!$isRight) {
