@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The card view in Firefox and WebKitGTK, with a real server. `npm run test:browsers` takes minutes. */
+/** The card view in Firefox and WebKitGTK, with a real server. Runs for minutes: `npm run test:browsers`. */
 export default defineConfig({
   test: {
     include: ['test/browsers/**/*.check.ts'],

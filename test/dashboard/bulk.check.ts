@@ -12,7 +12,7 @@ const MANY = 250;
 /** A conversation with the maximum number of tags. */
 const FULL = 130;
 
-/** Gives a conversation the maximum number of tags. */
+/** Adds the maximum number of tags to a conversation. */
 const FILL = `update conversations set tags = array(select 'tag' || n from generate_series(1, 20) as n) where identity = $1`;
 
 describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }, () => {

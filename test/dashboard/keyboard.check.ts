@@ -60,7 +60,7 @@ const MISSED = `(() => {
     .map(element => element.outerHTML.slice(0, 200));
 })()`;
 
-/** Presses Tab from the start of the page to its end. Returns how many stops there were, and what is wrong. */
+/** Presses Tab from the start of the page to its end. Returns the number of stops, and their faults. */
 async function tour(page: Page): Promise<{ stops: number; missed: string[]; invisible: string[] }> {
   await page.evaluate(WATCH);
   let stops = 0;

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Tests with real processes that are killed, restarted, upgraded or watched, with Sentinels, and of the memory of a process:
- * `npm run test:processes` takes minutes.
+ * Runs for minutes: `npm run test:processes`.
  */
 export default defineConfig({
   test: {

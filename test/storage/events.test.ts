@@ -124,7 +124,7 @@ describe('numbering', () => {
   });
 });
 
-/** Follows the feed of a tenant until it has seen a number of events, and returns what it has seen. */
+/** Follows the feed of a tenant until it has seen a number of events, and returns those events. */
 async function follow(tenant: TenantStorage, count: number) {
   const seen: { id: string; sequence: number }[] = [];
   while (seen.length < count) {

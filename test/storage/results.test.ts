@@ -15,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const worker = database.storage('parley_worker');
 const app = database.storage();
 
-/** Pairs that race at a time: as many as each role has connections, so that none waits for one. */
+/** Pairs that race at a time: as many as each role has connections. */
 const RACING = 5;
 
 const record = (...answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
