@@ -1,12 +1,24 @@
 import { Agent, request } from 'node:http';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { answerOf } from '../faults/load.ts';
+import { askValkey } from '../faults/stores.ts';
 import type { FaultTenant } from '../faults/world.ts';
 
 /** Repeats an action a number of times per second, ignoring errors, until the returned function is called. */
 export function keepOn(perSecond: number, act: () => Promise<unknown>): () => void {
   const timer = setInterval(() => void act().catch(() => undefined), 1000 / perSecond);
   return () => clearInterval(timer);
+}
+
+/** Changes a setting of Valkey. */
+export const configureValkey = (url: string, name: string, value: string): Promise<unknown> =>
+  askValkey(url, redis => redis.config('SET', name, value));
+
+/** Sets Valkey's memory limit so that this share of it is in use. The returned function removes the limit. */
+export async function fillValkey(url: string, part: number): Promise<() => Promise<unknown>> {
+  const used = await askValkey(url, async redis => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]));
+  await configureValkey(url, 'maxmemory', String(Math.round(used / part)));
+  return () => configureValkey(url, 'maxmemory', '0');
 }
 
 /** Locks a table in a transaction until the returned function is called. */

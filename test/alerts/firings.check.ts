@@ -16,7 +16,7 @@ import type { TestProxy } from '../support/proxy.ts';
 import { createReceiver } from '../support/receivers.ts';
 import { hasTool } from '../support/tools.ts';
 import { waitFor } from '../support/wait.ts';
-import { keepOn, lockTable, overload } from './faults.ts';
+import { configureValkey, fillValkey, keepOn, lockTable, overload } from './faults.ts';
 import { type Firing, recordFirings } from './firings.ts';
 import { startPrometheus, type TestPrometheus } from './prometheus.ts';
 import { NOT_FIRED, readPanels, readRules } from './rules.ts';
@@ -36,7 +36,6 @@ let prometheus: TestPrometheus;
 let api: Unit;
 let worker: Unit;
 let tenant: FaultTenant;
-let apiNetwork: TestProxy;
 let workerNetwork: TestProxy;
 const closing = new AsyncDisposableStack();
 const firings: Firing[] = [];
@@ -56,14 +55,11 @@ beforeAll(async () => {
   const progress = (text: string) => void process.stderr.write(`${text}\n`);
   world = await createWorld({ backend: 'valkey', seed: 1, size: 1, stores: { postgres, valkey }, folder, progress });
   closing.use(world);
-  [apiNetwork, workerNetwork] = [await world.proxy(postgres.url), await world.proxy(postgres.url)];
-  const reached = (network: TestProxy) => ({
-    ...EVERY_SECOND,
-    ...OUTBOUND,
-    DATABASE_URL: network.through(postgres.url),
-  });
-  api = await world.start('serve', { environment: { ...reached(apiNetwork), DATABASE_POOL: '4' } });
-  worker = await world.start('work', { environment: reached(workerNetwork), nodeArgs: POISON });
+  workerNetwork = await world.proxy(postgres.url);
+  const settings = { ...EVERY_SECOND, ...OUTBOUND };
+  api = await world.start('serve', { environment: { ...settings, DATABASE_POOL: '4' } });
+  const environment = { ...settings, DATABASE_URL: workerNetwork.through(postgres.url) };
+  worker = await world.start('work', { environment, nodeArgs: POISON });
   tenant = await world.addTenant();
   await waitFor(() => sendAnswer());
   prometheus = await startPrometheus();
@@ -87,15 +83,19 @@ async function expectToFire(alerts: string[], broken: string, breakIt: () => Pro
   const brokenAt = Date.now();
   const mend = await breakIt();
   const fired = new Map<string, Firing>();
-  await waitFor(async () => {
+  const haveFired = async () => {
     for (const { name, value } of await prometheus.firing())
       if (alerts.includes(name) && !fired.has(name))
         fired.set(name, { alert: name, broken, value, seconds: (Date.now() - brokenAt) / 1000, endedAfterSeconds: 0 });
     return fired.size === alerts.length;
-  }, FIRES_WITHIN_MS).catch(error => {
+  };
+  try {
+    await waitFor(haveFired, FIRES_WITHIN_MS);
+  } catch (error) {
     throw new Error(`of ${alerts} fired ${[...fired.keys()]}`, { cause: error });
-  });
-  await mend();
+  } finally {
+    await mend(); // also after a failure, which would otherwise fail every later test
+  }
   const mendedAt = Date.now();
   const lasting = new Set(alerts);
   await waitFor(async () => {
@@ -109,19 +109,11 @@ async function expectToFire(alerts: string[], broken: string, breakIt: () => Pro
   firings.push(...fired.values());
 }
 
-const configure = (...settings: string[]) =>
-  askValkey(world.valkey().url, redis => redis.config('SET', ...(settings as [string, string])));
+const configure = (name: string, value: string) => configureValkey(world.valkey().url, name, value);
 
-/** Sets Valkey's memory limit so that this share of it is in use. The returned function removes the limit. */
-async function fillValkey(part: number): Promise<() => Promise<unknown>> {
-  const used = await askValkey(world.valkey().url, async redis =>
-    Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]),
-  );
-  await configure('maxmemory', String(Math.round(used / part)));
-  return () => configure('maxmemory', '0');
-}
-
-const readQuestions = () => world.request(`${api.baseUrl}/v1/questions`, { as: tenant.apiKey, timeoutMs: 20_000 });
+/** Lists questions, or reads one: lists get fewer connections than the pool has. */
+const readQuestions = (path = '') =>
+  world.request(`${api.baseUrl}/v1/questions${path}`, { as: tenant.apiKey, timeoutMs: 20_000 });
 
 /** Sends a request as the tenant. Resolves with the reply, which must have one of the successful statuses. */
 async function asTenant(method: 'POST' | 'PATCH', path: string, body: object): Promise<{ id: string }> {
@@ -130,6 +122,7 @@ async function asTenant(method: 'POST' | 'PATCH', path: string, body: object): P
   return JSON.parse(reply.body);
 }
 
+const addWebhook = (url: string) => asTenant('POST', '/v1/webhooks', { url, event_types: ['conversation.created'] });
 const startConversation = () => asTenant('POST', '/v1/conversations', { identity: 'user|42', message: 'Hello' });
 
 describe.runIf(hasPrometheus)('on a real fault', () => {
@@ -161,7 +154,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
 
   test('a Valkey whose memory fills up raises an alert before answers are rejected', async () => {
     await expectToFire(['ParleyQueueMemoryHigh'], '`maxmemory` of Valkey at 1.67 × what it uses', () =>
-      fillValkey(0.6),
+      fillValkey(world.valkey().url, 0.6),
     );
   });
 
@@ -214,7 +207,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
 
   test('workers that wait for a lock send nothing to webhooks', async () => {
     await using receiver = await createReceiver();
-    await asTenant('POST', '/v1/webhooks', { url: receiver.url, event_types: ['conversation.created'] });
+    await addWebhook(receiver.url);
     await startConversation();
     await receiver.waitForEvents(1);
     const broken = 'the table `webhooks` locked against changes, an event for a webhook';
@@ -224,6 +217,20 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
       return unlock;
     });
     await receiver.waitForEvents(2);
+  });
+
+  test('webhooks none of which can be reached are reported', async () => {
+    await using first = await createReceiver();
+    await using second = await createReceiver();
+    for (const { url } of [first, second]) await addWebhook(url);
+    await expectToFire(['ParleyWebhooksUnreachable'], 'the receivers of all webhooks stopped', async () => {
+      await Promise.all([first.stop(), second.stop()]);
+      await startConversation();
+      return async () => {
+        await Promise.all([first.restart(), second.restart()]);
+        await startConversation();
+      };
+    });
   });
 
   test('a killed API is absent', async () => {
@@ -293,7 +300,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
       workerNetwork.mend();
       await worker.restart();
       await waitFor(async () => (await queue.getJob(id as string))?.failedReason, 60_000);
-      const here = retry.replace('docker compose exec -T api ', '').replaceAll('/app/', `${ROOT}/`);
+      const here = `parley() { node ${ROOT}/src/main.ts "$@"; }\n${retry.replace('docker compose exec -T api ', '')}`;
       return () => runDocumented(here, world.environment());
     });
     await connection.close();
@@ -303,7 +310,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
   test('requests that wait for a locked table exhaust the pool', async () => {
     await expectToFire(['ParleyDatabasePoolWaits'], 'the table `questions` locked, 10 requests/s for it', async () => {
       const unlock = await lockTable(world.stores.postgres.url, 'questions', 'access exclusive');
-      const stop = keepOn(10, readQuestions);
+      const stop = keepOn(10, () => readQuestions(`/${tenant.questionId}`));
       return async () => {
         stop();
         await unlock();
@@ -327,13 +334,13 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a slow connection to PostgreSQL makes requests slow', async () => {
-    await expectToFire(['ParleyLatencyHigh'], '0.7 s more on each way between API and PostgreSQL', async () => {
-      apiNetwork.delay(700);
+  test('requests that wait for a locked table are slow', async () => {
+    await expectToFire(['ParleyLatencyHigh'], 'the table `questions` locked, 3 lists of questions/s', async () => {
+      const unlock = await lockTable(world.stores.postgres.url, 'questions', 'access exclusive');
       const stop = keepOn(3, readQuestions);
-      return () => {
+      return async () => {
         stop();
-        apiNetwork.delay(0);
+        await unlock();
       };
     });
   });
