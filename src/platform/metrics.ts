@@ -126,6 +126,11 @@ const webhookMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'parley_webhook_lag_seconds',
     'Age of the oldest event that a webhook with a working receiver has not been sent; 0 without one',
   ),
+  webhooksEnabled: gauge('parley_webhooks_enabled', 'Webhooks that are enabled'),
+  webhooksUnreachable: gauge(
+    'parley_webhooks_unreachable',
+    'Enabled webhooks whose requests get no response, since before any webhook had one',
+  ),
 });
 
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({

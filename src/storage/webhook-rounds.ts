@@ -365,19 +365,3 @@ async function lockObjects(tx: Transaction, tenantId: string, attempts: Attempt[
   const rows = await tx.query<{ id: string }>('select lock_objects($1, $2::uuid[]) as id', [tenantId, ids]);
   return new Set(rows.map(({ id }) => id));
 }
-
-/** Returns for how long the webhooks whose receivers work have had something to deliver, at most, in seconds. */
-export async function readWebhookLag(storage: Storage): Promise<number> {
-  const [row] = await storage.query<{ lag: number | null }>(
-    `select extract(epoch from clock_timestamp() - min(since))::float8 as lag from (
-       select least(
-         (select min(at) from deliveries where deliveries.tenant_id = webhooks.tenant_id and webhook_id = webhooks.id
-            and deliveries.status = 'waiting'),
-         (select written_at from events where events.tenant_id = webhooks.tenant_id and sequence > feed_position
-            order by sequence limit 1)
-       ) as since
-       from webhooks where status = 'enabled' and failures = 0
-     ) as behind`,
-  );
-  return Math.max(0, row?.lag ?? 0);
-}

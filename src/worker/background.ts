@@ -5,7 +5,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { createOutbound } from '../platform/outbound.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import type { Storage } from '../storage/orm.ts';
-import { readWebhookLag } from '../storage/webhook-rounds.ts';
+import { countWebhooks, readWebhookLag } from '../storage/webhook-figures.ts';
 import { runAssignment } from './assign.ts';
 import { runCardValues } from './card-values.ts';
 import { runDeliveries } from './deliveries.ts';
@@ -47,11 +47,16 @@ export function startBackgroundWork({ tenants, config, secretKeys, ...deps }: Ba
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));
 }
 
-/** Delivers events to webhooks, and reports their lag when the metrics are read. */
+/** Delivers events to webhooks, and reports their lag and number when the metrics are read. */
 async function deliver({ config, secretKeys, ...deps }: BackgroundDeps): Promise<void> {
   const outbound = createOutbound(config);
   const { storage, metrics } = deps;
-  metrics.onScrape(async () => metrics.webhookLag.set(await readWebhookLag(storage)));
+  metrics.onScrape(async () => {
+    metrics.webhookLag.set(await readWebhookLag(storage));
+    const { enabled, unreachable } = await countWebhooks(storage);
+    metrics.webhooksEnabled.set(enabled);
+    metrics.webhooksUnreachable.set(unreachable);
+  });
   await runDeliveries({
     ...deps,
     outbound,

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
-import { readWebhookLag } from '../../src/storage/webhook-rounds.ts';
+import { readWebhookLag } from '../../src/storage/webhook-figures.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';

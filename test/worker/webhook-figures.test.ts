@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/orm.ts';
+import { countWebhooks } from '../../src/storage/webhook-figures.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { MINUTE } from '../support/clock.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { createReceiver, refuse } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+
+let api: TestApi;
+let worker: Storage;
+beforeAll(async () => {
+  api = await createApi({ settings: LOCAL_WEBHOOKS });
+  worker = api.database.storage('parley_worker');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+async function makeWebhook(tenant: TestTenant, url: string): Promise<string> {
+  const body = { url, event_types: ['answer.stored'] };
+  const made = await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+test('webhooks without a response are unreachable until any webhook has one', async () => {
+  await using deliveries = startDeliveries(api, worker);
+  const [first, second, third] = await Promise.all([makeTenant(api), makeTenant(api), makeTenant(api)]);
+  await using dead = await createReceiver();
+  await using working = await createReceiver();
+  await using refusing = await createReceiver();
+  refusing.react(refuse(500));
+  const deadId = await makeWebhook(first, dead.url);
+  await makeWebhook(second, working.url);
+  await makeWebhook(third, refusing.url);
+  const counted = () => countWebhooks(worker);
+  const event = (tenant: TestTenant) => makeEvents({ api, worker }, tenant, 1);
+  expect(await counted()).toEqual({ enabled: 3, unreachable: 0 });
+
+  for (const receiver of [dead, working, refusing]) await receiver.stop();
+  await event(first);
+  await event(second);
+  await waitFor(async () => (await counted()).unreachable === 2);
+  await event(third);
+  await waitFor(async () => (await counted()).unreachable === 3);
+
+  await refusing.restart();
+  deliveries.pass(MINUTE);
+  await waitFor(() => refusing.requests.length > 0); // a reply with 500 is a response
+  await waitFor(async () => (await counted()).unreachable === 0);
+  await working.restart();
+  await event(second);
+  await working.waitForEvents(1);
+
+  const forbidden =
+    "update deliveries set error = 'url-not-allowed: private' where webhook_id = $1 and error is not null";
+  await api.database.query('delete from deliveries where response_status is not null');
+  await waitFor(async () => (await counted()).unreachable > 0);
+  await api.database.query(forbidden, [webhookUuid(deadId)]);
+  expect((await counted()).unreachable).toBe(1); // the refusing one, whose responses were deleted above
+});
