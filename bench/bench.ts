@@ -111,6 +111,7 @@ const FILLED = [
   'response_quotas',
   'recorded_flushes',
   'quarantined_answers',
+  'events',
   'floor.answers',
 ];
 

@@ -56,6 +56,7 @@ import { AssignmentIndexes } from './20270103-assignment-indexes.ts';
 import { CountIndexes } from './20270104-count-indexes.ts';
 import { RedactedPreviews } from './20270104-redacted-previews.ts';
 import { ProfileChanges } from './20270105-profile-changes.ts';
+import { EventNumbers } from './20270106-event-numbers.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -117,6 +118,7 @@ export const MIGRATIONS = [
   { name: '20270104-count-indexes', class: CountIndexes },
   { name: '20270104-redacted-previews', class: RedactedPreviews },
   { name: '20270105-profile-changes', class: ProfileChanges },
+  { name: '20270106-event-numbers', class: EventNumbers },
 ];
 
 /**
@@ -126,7 +128,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 42;
+export const NEEDED_SCHEMA = 43;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
