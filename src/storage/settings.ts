@@ -29,8 +29,8 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
 /**
  * Turns reading of whole tables off, for the rest of a transaction that looks rows up by key.
  *
- * A generic plan assumes a thousand rows for every array of keys. On a table of some ten thousand rows, PostgreSQL would read
- * all of them and hash them, even for a single key.
+ * A connection keeps the plan of its first use until the table is analyzed. One that was made while a table was empty reads
+ * all of the table's rows, however many there are by then.
  */
 export const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
   .map(name => `set_config('${name}', 'off', true)`)
