@@ -37,24 +37,29 @@ export interface LeaseLimits {
   failing: number;
 }
 
-/** Selects webhooks that have something to deliver, the one that waits longest first. */
-const due = (condition: string, limit: string): string => `
-  select webhooks.tenant_id, webhooks.id from webhooks left join event_sequences using (tenant_id)
-  where status = 'enabled' and (lease_until is null or lease_until < clock_timestamp()) and ${condition}
-    and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
-  order by due_at nulls last limit ${limit} for update of webhooks skip locked`;
+const IS_FREE = '(lease_until is null or lease_until < clock_timestamp())';
 
 /**
- * Leases webhooks of all tenants that have something to deliver. For the worker, like all functions here.
+ * Leases webhooks of all tenants that have something to deliver, the one that waits longest first. For the worker, like
+ * all functions here.
  *
  * Those that fail come after the others and are limited, because each may hang until its time-out. A webhook whose
  * receiver fails, or an ordered one with a failed event, does not take further events from the feed.
  */
 export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, now: Date): Promise<LeasedWebhook[]> =>
   storage.query<LeasedWebhook>(
-    `with sound as materialized (${due('failures = 0', '$2')}),
-     failing as materialized (${due('failures > 0', 'least($4, $2 - (select count(*) from sound))')}),
-     due as (select * from sound union all select * from failing)
+    `with ready as materialized (
+       select webhooks.tenant_id, webhooks.id, failures > 0 as fails,
+         row_number() over (partition by failures > 0 order by due_at nulls last) as place
+       from webhooks left join event_sequences using (tenant_id)
+       where status = 'enabled' and ${IS_FREE}
+         and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
+     ), chosen as materialized (
+       select tenant_id, id from ready where not fails or place <= $4 order by fails, place limit $2
+     ), due as materialized (
+       select webhooks.tenant_id, webhooks.id from webhooks join chosen using (tenant_id, id)
+       where ${IS_FREE} for update of webhooks skip locked
+     )
      update webhooks set lease = $3, lease_until = clock_timestamp() + interval '${LEASE_S} seconds'
      from due where webhooks.tenant_id = due.tenant_id and webhooks.id = due.id returning ${LEASED}`,
     [now, all, newUuid(), failing],
