@@ -222,9 +222,9 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
     await page.locator('canvas').first().waitFor();
     await page.waitForTimeout(500);
     await page.evaluate(WATCH_CANVAS);
-    await answer('petra', nps, 10, 'A third one');
-    await page.getByText('A third one').waitFor();
-    await waitFor(async () => (await page.locator('dd', { hasText: /^3$/ }).count()) > 0);
+    await answer('petra', nps, 10, 'A fourth one');
+    await page.getByText('A fourth one').waitFor();
+    await waitFor(async () => (await page.locator('dd', { hasText: /^4$/ }).count()) > 0);
     await page.waitForTimeout(500);
     expect(await page.evaluate('window.canvases.every(canvas => canvas.isConnected)')).toBe(true);
     expect(await page.evaluate('window.recreated')).toBe(0);
