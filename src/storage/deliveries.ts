@@ -3,15 +3,14 @@ import type { EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import { fieldFault, notFound, Problem } from '../domain/problem.ts';
-import { DELIVERIES_KEPT_DAYS, MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
+import { MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
 import { byTime, createList, readPage } from './lists.ts';
-import type { Storage, TenantStorage } from './orm.ts';
+import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
 const COLUMNS = `id, event_id, deliveries.sequence::float8 as sequence, type, attempt, at, status, response_status,
   duration_ms, error, response`;
 const RETURNED = COLUMNS.replace('deliveries.', '');
-const DELETED_AT_ONCE = 1000;
 
 export interface DeliveryFilter {
   webhookId: string;
@@ -123,19 +122,3 @@ export const replayRange = (
       throw fieldFault('/from', 'out-of-range', `Must start a range with at most ${MAX_REPLAYED} events.`);
     return added.length;
   });
-
-/** Deletes a batch of old attempts, and returns their number. For the worker. `now` is its clock; the earlier counts. */
-export async function deleteOldDeliveries(storage: Storage, now: Date): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with old as (
-       delete from deliveries where (tenant_id, id) in (
-         select tenant_id, id from deliveries
-         where at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by at limit $3 for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from old`,
-    [now, DELIVERIES_KEPT_DAYS, DELETED_AT_ONCE],
-  );
-  return row?.count ?? 0;
-}

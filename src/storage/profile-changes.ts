@@ -1,13 +1,10 @@
 import type { Page } from '../domain/pages.ts';
-import { PROFILE_CHANGES_KEPT_DAYS, type StoredProfileChange } from '../domain/profile-changes.ts';
+import type { StoredProfileChange } from '../domain/profile-changes.ts';
 import type { Owner } from './conversation-rows.ts';
 import { createList, type Order, readPage } from './lists.ts';
-import type { Storage, TenantStorage } from './orm.ts';
+import type { TenantStorage } from './orm.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
-
-/** Maximum number of changes that one statement deletes. */
-const DELETED_AT_ONCE = 1000;
 
 const LATEST_FIRST: Order<StoredProfileChange> = { keys: [['number', 'int']], descending: true };
 
@@ -58,20 +55,4 @@ export async function forgetRemovedFields(
      from removed where tenant_id = $1 and identity_id = removed.id and changes ?| removed.paths`,
     [tenantId, ...params],
   );
-}
-
-/** Deletes a batch of old changes, and returns their number. For the worker. `now` is its clock; the earlier counts. */
-export async function deleteOldProfileChanges(storage: Storage, now: Date): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with old as (
-       delete from profile_changes where (tenant_id, identity_id, number) in (
-         select tenant_id, identity_id, number from profile_changes
-         where at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by at limit $3 for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from old`,
-    [now, PROFILE_CHANGES_KEPT_DAYS, DELETED_AT_ONCE],
-  );
-  return row?.count ?? 0;
 }

@@ -1,10 +1,12 @@
 import { DELETIONS_SHOWN_DAYS } from '../domain/conversations.ts';
+import { PROFILE_CHANGES_KEPT_DAYS } from '../domain/profile-changes.ts';
+import { DELIVERIES_KEPT_DAYS } from '../domain/webhooks.ts';
 import type { Storage } from './orm.ts';
 
-/** Maximum number of answers, conversations and tombstones that one statement deletes. */
+/** Maximum number of answers, conversations and other rows that one statement deletes. */
 const ANSWERS_AT_ONCE = 500;
 const CONVERSATIONS_AT_ONCE = 100;
-const TOMBSTONES_AT_ONCE = 1000;
+const ROWS_AT_ONCE = 1000;
 /** Maximum number of their messages; a single conversation may have more. */
 const MESSAGES_AT_ONCE = 5000;
 /**
@@ -46,35 +48,42 @@ export const expireAnswers: Expire = (storage, tenantId, now) =>
 export const expireConversations: Expire = (storage, tenantId, now) =>
   count(storage, 'expire_conversations($1, $2, $3, $4)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now]);
 
-/** A kind of tombstone: its table and key, which of its rows are meant, and how long they are kept. */
-interface Tombstones {
+/** Rows that are deleted by age: their table, key and time, which of them are meant, and how long they are kept. */
+interface OldRows {
   table: string;
   key: string;
+  at: 'deleted_at' | 'at';
   where?: string;
   days: number;
 }
 
-/** Deletes a batch of tombstones older than their `days`, and returns their number. */
+/** Deletes a batch of rows older than their `days`, and returns their number. */
 async function deleteBatch(
   storage: Storage,
-  { table, key, where = 'true', days }: Tombstones,
+  { table, key, at, where = 'true', days }: OldRows,
   now: Date,
 ): Promise<number> {
   const [row] = await storage.query<{ count: number }>(
     `with forgotten as (
        delete from ${table} where ${where} and (${key}) in (
          select ${key} from ${table}
-         where ${where} and deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by deleted_at limit $3 for update skip locked
+         where ${where} and ${at} < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by ${at} limit $3 for update skip locked
        ) returning 1
      )
      select count(*)::int as count from forgotten`,
-    [now, days, TOMBSTONES_AT_ONCE],
+    [now, days, ROWS_AT_ONCE],
   );
   return row?.count ?? 0;
 }
 
-const EXPIRED_ANSWERS = { table: 'deleted_answers', key: 'tenant_id, id', where: 'expired', days: TOMBSTONE_DAYS };
+const EXPIRED_ANSWERS: OldRows = {
+  table: 'deleted_answers',
+  key: 'tenant_id, id',
+  at: 'deleted_at',
+  where: 'expired',
+  days: TOMBSTONE_DAYS,
+};
 
 /**
  * Deletes a batch of ids of answers that expired more than `TOMBSTONE_DAYS` ago, and returns their number.
@@ -84,13 +93,23 @@ const EXPIRED_ANSWERS = { table: 'deleted_answers', key: 'tenant_id, id', where:
 export const deleteExpiredAnswerIds = (storage: Storage, now: Date): Promise<number> =>
   deleteBatch(storage, EXPIRED_ANSWERS, now);
 
-const SHOWN_DELETIONS = { table: 'conversation_tombstones', key: 'tenant_id, id', days: DELETIONS_SHOWN_DAYS };
+const SHOWN_DELETIONS: OldRows = {
+  table: 'conversation_tombstones',
+  key: 'tenant_id, id',
+  at: 'deleted_at',
+  days: DELETIONS_SHOWN_DAYS,
+};
 
 /** Deletes a batch of tombstones that incremental readers are no longer shown, and returns their number. */
 export const deleteOldTombstones = (storage: Storage, now: Date): Promise<number> =>
   deleteBatch(storage, SHOWN_DELETIONS, now);
 
-const CONVERSATION_STARTS = { table: 'deleted_conversations', key: 'tenant_id, start_hash', days: TOMBSTONE_DAYS };
+const CONVERSATION_STARTS: OldRows = {
+  table: 'deleted_conversations',
+  key: 'tenant_id, start_hash',
+  at: 'deleted_at',
+  days: TOMBSTONE_DAYS,
+};
 
 /**
  * Deletes a batch of tombstones of conversations that were deleted more than `TOMBSTONE_DAYS` ago, and returns their
@@ -98,3 +117,20 @@ const CONVERSATION_STARTS = { table: 'deleted_conversations', key: 'tenant_id, s
  */
 export const deleteOldConversationStarts = (storage: Storage, now: Date): Promise<number> =>
   deleteBatch(storage, CONVERSATION_STARTS, now);
+
+const DELIVERIES: OldRows = { table: 'deliveries', key: 'tenant_id, id', at: 'at', days: DELIVERIES_KEPT_DAYS };
+
+/** Deletes a batch of attempts older than `DELIVERIES_KEPT_DAYS`, and returns their number. */
+export const deleteOldDeliveries = (storage: Storage, now: Date): Promise<number> =>
+  deleteBatch(storage, DELIVERIES, now);
+
+const PROFILE_CHANGES: OldRows = {
+  table: 'profile_changes',
+  key: 'tenant_id, identity_id, number',
+  at: 'at',
+  days: PROFILE_CHANGES_KEPT_DAYS,
+};
+
+/** Deletes a batch of changes of profiles older than `PROFILE_CHANGES_KEPT_DAYS`, and returns their number. */
+export const deleteOldProfileChanges = (storage: Storage, now: Date): Promise<number> =>
+  deleteBatch(storage, PROFILE_CHANGES, now);

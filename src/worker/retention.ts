@@ -1,12 +1,12 @@
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { deleteOldDeliveries } from '../storage/deliveries.ts';
 import { deleteOldEvents } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
-import { deleteOldProfileChanges } from '../storage/profile-changes.ts';
 import {
   deleteExpiredAnswerIds,
   deleteOldConversationStarts,
+  deleteOldDeliveries,
+  deleteOldProfileChanges,
   deleteOldTombstones,
   type Expire,
   expireAnswers,
