@@ -56,7 +56,7 @@ export interface DeliveryDeps extends RequestDeps {
 interface Shared {
   slots: Slots;
   /** The webhooks for which this process delivers now. */
-  running: Set<Promise<void>>;
+  running: Map<Promise<void>, LeasedWebhook>;
   /** Aborted some time after the process was asked to stop. */
   overdue: AbortSignal;
 }
@@ -69,22 +69,18 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   const { storage, log, now, signal } = deps;
   const overdue = new AbortController();
   signal.addEventListener('abort', () => setTimeout(() => overdue.abort(), STOP_GRACE_MS).unref(), { once: true });
-  const running = new Set<Promise<void>>();
-  const failing = new Set<Promise<void>>();
+  const running: Shared['running'] = new Map();
   const shared = { slots: createSlots(REQUESTS, REQUESTS_PER_TENANT), running, overdue: overdue.signal };
   await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
-    const free = { all: REQUESTS - running.size, failing: FAILING_WEBHOOKS - failing.size };
+    const failing = [...running.values()].filter(({ failures }) => failures > 0);
+    const free = { all: REQUESTS - running.size, failing: FAILING_WEBHOOKS - failing.length };
     for (const webhook of free.all > 0 ? await leaseWebhooks(storage, free, now()) : []) {
-      const one = deliver(webhook, deps, shared).finally(() => {
-        running.delete(one);
-        failing.delete(one);
-      });
-      running.add(one);
-      if (webhook.failures > 0) failing.add(one);
+      const one = deliver(webhook, deps, shared).finally(() => running.delete(one));
+      running.set(one, webhook);
     }
     return EVERY_MS;
   });
-  await Promise.all(running);
+  await Promise.all(running.keys());
 }
 
 /** Events of a webhook that are ready to be sent. */
