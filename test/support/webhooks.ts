@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
 import type { EventType } from '../../src/domain/events.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -61,6 +62,19 @@ export function startDeliveries(api: TestApi, worker: Storage, totalMs = TOTAL_M
       outbound.close();
     },
   };
+}
+
+/** Creates a webhook of a tenant for the event `answer.stored`, unless `fields` has others. */
+export async function makeWebhook(
+  api: TestApi,
+  tenant: TestTenant,
+  url: string,
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; secret: string; path: string }> {
+  const body = { url, event_types: ['answer.stored'], ...fields };
+  const made = await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body });
+  expect(made.status).toBe(201);
+  return { id: made.body.id, secret: made.body.secret, path: `/v1/webhooks/${made.body.id}` };
 }
 
 /** Writes events of a type, of objects that do not exist, and numbers them. */

@@ -16,7 +16,14 @@ import {
   sendGarbage,
   sendMuch,
 } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, numberAll, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+import {
+  LOCAL_WEBHOOKS,
+  makeEvents,
+  makeWebhook,
+  numberAll,
+  startDeliveries,
+  webhookUuid,
+} from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -29,12 +36,8 @@ afterAll(() => api[Symbol.asyncDispose]());
 const post = (tenant: TestTenant, path: string, body?: unknown) =>
   api.request('POST', path, { as: tenant.key.apiKey, ...(body === undefined ? {} : { body }) });
 
-async function makeWebhook(tenant: TestTenant, url: string, fields: Record<string, unknown> = {}) {
-  const made = await post(tenant, '/v1/webhooks', { url, event_types: ['answer.stored'], ...fields });
-  expect(made.status).toBe(201);
-  const path = `/v1/webhooks/${made.body.id}`;
-  return { id: made.body.id as string, secret: made.body.secret as string, path };
-}
+const addWebhook = (tenant: TestTenant, url: string, fields?: Record<string, unknown>) =>
+  makeWebhook(api, tenant, url, fields);
 
 const read = (tenant: TestTenant, path: string) => api.request('GET', path, { as: tenant.key.apiKey });
 const patch = (tenant: TestTenant, path: string, body: unknown) =>
@@ -56,7 +59,7 @@ describe('a webhook', () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
     await events(tenant, 3);
-    const { id, secret, path } = await makeWebhook(tenant, receiver.url);
+    const { id, secret, path } = await addWebhook(tenant, receiver.url);
     await makeEvents({ api, worker }, tenant, 2, 'message.created');
     await events(tenant, 200);
     await using deliveries = startDeliveries(api, worker);
@@ -80,7 +83,7 @@ describe('a webhook', () => {
   test('gets the next event of its types, however many of other types are before it', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
-    const { path } = await makeWebhook(tenant, receiver.url);
+    const { path } = await addWebhook(tenant, receiver.url);
     await makeEvents({ api, worker }, tenant, 1100, 'message.created');
     await events(tenant, 1);
     await makeEvents({ api, worker }, tenant, 600, 'message.created');
@@ -92,7 +95,7 @@ describe('a webhook', () => {
   test('gets every event at least once, under the same id, from a receiver that fails in every way', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
-    const { id, path } = await makeWebhook(tenant, receiver.url);
+    const { id, path } = await addWebhook(tenant, receiver.url);
     const reactions: Reaction[] = [
       ...[accept, refuse(500), accept, refuse(302, { Location: 'http://127.0.0.1:1/' }), accept, reset, accept, accept],
       ...[sendGarbage, accept, sendMuch, hang, accept, refuse(429, { 'Retry-After': '3' }), accept],
@@ -125,7 +128,7 @@ describe('a webhook', () => {
   test('of a day-long outage gets all events afterwards, and has few rows meanwhile', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
-    const { id, path } = await makeWebhook(tenant, receiver.url);
+    const { id, path } = await addWebhook(tenant, receiver.url);
     receiver.react(refuse(503));
     await using deliveries = startDeliveries(api, worker);
     for (let hour = 0; hour < 24; hour++) {
@@ -151,7 +154,7 @@ describe('a webhook', () => {
   test('with "ordered" gets the next event only after the previous one succeeded', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
-    await makeWebhook(tenant, receiver.url, { ordered: true });
+    await addWebhook(tenant, receiver.url, { ordered: true });
     let count = 0;
     receiver.react((...given) => (count++ % 3 === 1 ? refuse(500) : accept)(...given));
     await events(tenant, 12);
@@ -171,8 +174,8 @@ describe('a webhook', () => {
     await using dead = await createReceiver();
     dead.react(hang);
     await using receiver = await createReceiver();
-    for (let count = 0; count < 10; count++) await makeWebhook(tenant, dead.url);
-    await makeWebhook(tenant, receiver.url);
+    for (let count = 0; count < 10; count++) await addWebhook(tenant, dead.url);
+    await addWebhook(tenant, receiver.url);
     await using _ = startDeliveries(api, worker);
     await events(tenant, 100);
     await receiver.waitForEvents(100);
@@ -185,7 +188,7 @@ describe('the secrets of a webhook', () => {
   test('both sign while one is rotated, and afterwards only the new one', async () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
-    const { secret, path } = await makeWebhook(tenant, receiver.url);
+    const { secret, path } = await addWebhook(tenant, receiver.url);
     const rotated = await post(tenant, `${path}/rotate-secret`, { overlap_hours: 1 });
     expect(rotated.body.secret).toMatch(/^whsec_/);
     expect((await post(tenant, `${path}/rotate-secret`, {})).body.code).toBe('rotation-running');
@@ -222,7 +225,7 @@ describe('a webhook is disabled', () => {
     await makeMember(api, tenant, 'agent');
     await using receiver = await createReceiver();
     receiver.react(refuse(410));
-    const { path, id } = await makeWebhook(tenant, receiver.url);
+    const { path, id } = await addWebhook(tenant, receiver.url);
     await events(tenant, 1);
     await using deliveries = startDeliveries(api, worker);
     expect((await disabled(tenant, path)).disabled_reason).toBe('gone');
@@ -252,7 +255,7 @@ describe('a webhook is disabled', () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
     receiver.react(refuse(500));
-    const { path } = await makeWebhook(tenant, receiver.url);
+    const { path } = await addWebhook(tenant, receiver.url);
     await events(tenant, 1);
     await using deliveries = startDeliveries(api, worker);
     await waitFor(async () => {
@@ -273,7 +276,7 @@ describe('an event is sent again', () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
     const from = new Date().toISOString();
-    const { path } = await makeWebhook(tenant, receiver.url);
+    const { path } = await addWebhook(tenant, receiver.url);
     await events(tenant, 5);
     await using _ = startDeliveries(api, worker);
     await receiver.waitForEvents(5);
@@ -306,7 +309,7 @@ describe('several workers', () => {
     const tenant = await makeTenant(api);
     await using receiver = await createReceiver();
     const hooks = [];
-    for (let count = 0; count < 5; count++) hooks.push(await makeWebhook(tenant, `${receiver.url}${count}`));
+    for (let count = 0; count < 5; count++) hooks.push(await addWebhook(tenant, `${receiver.url}${count}`));
     await events(tenant, 100);
     await using _ = startDeliveries(api, worker);
     await using __ = startDeliveries(api, api.database.storage('parley_worker'));
@@ -324,7 +327,7 @@ describe('several workers', () => {
 test('one that is disabled meanwhile gets no more than two rounds, and the rest once it is enabled again', async () => {
   const tenant = await makeTenant(api);
   await using receiver = await createReceiver();
-  const { path } = await makeWebhook(tenant, receiver.url);
+  const { path } = await addWebhook(tenant, receiver.url);
   receiver.react((_, response) => {
     setTimeout(() => response.writeHead(204).end(), 20);
   });
@@ -352,7 +355,7 @@ test('the next events are read again when a receiver takes long, so that a delet
   const tenant = await makeTenant(api);
   await using receiver = await createReceiver();
   const user = await tenant.sign('user|42');
-  const { path } = await makeWebhook(tenant, receiver.url, { event_types: ['answer.stored', 'message.created'] });
+  const { path } = await addWebhook(tenant, receiver.url, { event_types: ['answer.stored', 'message.created'] });
   await events(tenant, 64);
   const { body } = await api.request('POST', '/v1/conversations', { as: user, body: { message: 'Zanzibar' } });
   await numberAll(worker);
@@ -373,7 +376,7 @@ test('the next events are read again when a receiver takes long, so that a delet
 
 test('at most 20 webhooks are created', async () => {
   const tenant = await makeTenant(api);
-  for (let count = 0; count < 20; count++) await makeWebhook(tenant, 'https://93.184.215.14/');
+  for (let count = 0; count < 20; count++) await addWebhook(tenant, 'https://93.184.215.14/');
   const more = await post(tenant, '/v1/webhooks', { url: 'https://93.184.215.14/', event_types: ['answer.stored'] });
   expect([more.status, more.body.code]).toEqual([409, 'limit-reached']);
 });

@@ -4,7 +4,7 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, hang } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, startDeliveries } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
 
 /** More webhooks in total than a worker delivers for at a time. */
 const TENANTS = 12;
@@ -17,11 +17,6 @@ beforeAll(async () => {
   worker = api.database.storage('parley_worker');
 });
 afterAll(() => api[Symbol.asyncDispose]());
-
-async function makeWebhook(tenant: TestTenant, url: string): Promise<void> {
-  const body = { url, event_types: ['answer.stored'] };
-  expect((await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body })).status).toBe(201);
-}
 
 /** Makes a tenant's webhooks failing ones that are due again, each with an event that waits. */
 const makeFailing = (tenant: TestTenant) =>
@@ -42,7 +37,7 @@ test('hanging webhooks of many tenants do not delay those of others', async () =
   dead.react(hang);
   const hanging = await Promise.all(Array.from({ length: TENANTS }, () => makeTenant(api)));
   for (const tenant of hanging) {
-    for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(tenant, dead.url);
+    for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(api, tenant, dead.url);
     await makeEvents({ api, worker }, tenant, 1);
     await makeFailing(tenant);
   }
@@ -50,7 +45,7 @@ test('hanging webhooks of many tenants do not delay those of others', async () =
   await waitFor(() => dead.requests.length === 100);
 
   const tenant = await makeTenant(api);
-  await makeWebhook(tenant, receiver.url);
+  await makeWebhook(api, tenant, receiver.url);
   await makeEvents({ api, worker }, tenant, 1);
   await receiver.waitForEvents(1);
   expect(dead.requests.length).toBe(100);

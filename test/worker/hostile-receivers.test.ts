@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
-import { createReceiver, type Reaction, type Receiver, trickle } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, startDeliveries } from '../support/webhooks.ts';
+import { createReceiver, type Reaction, trickle } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
 
 /** As the limits of the worker. */
 const REQUESTS_PER_TENANT = 40;
@@ -17,20 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-async function addWebhook(tenant: TestTenant, { url }: Receiver): Promise<string> {
-  const body = { url, event_types: ['answer.stored'] };
-  const made = await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body });
-  expect(made.status).toBe(201);
-  return `/v1/webhooks/${made.body.id}`;
-}
-
 const events = (tenant: TestTenant, count: number) => makeEvents({ api, worker }, tenant, count);
 
 test('a receiver that sends a byte a second ends with the time limit of a request', async () => {
   const tenant = await makeTenant(api);
   await using receiver = await createReceiver();
   receiver.react(trickle);
-  const path = await addWebhook(tenant, receiver);
+  const { path } = await makeWebhook(api, tenant, receiver.url);
   await events(tenant, 1);
   await using _ = startDeliveries(api, worker);
   const failed = await waitFor(async () => {
@@ -53,11 +46,11 @@ test('two tenants whose 40 webhooks hang hold at most 40 requests each, and a th
       response.on('close', () => open--);
     };
     dead.react(hangAndCount);
-    for (let count = 0; count < WEBHOOKS; count++) await addWebhook(tenant, dead);
+    for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(api, tenant, dead.url);
     await events(tenant, 20);
   }
   const tenant = await makeTenant(api);
-  await addWebhook(tenant, good);
+  await makeWebhook(api, tenant, good.url);
   await events(tenant, 100);
   await using _ = startDeliveries(api, worker);
   await good.waitForEvents(100);

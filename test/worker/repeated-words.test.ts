@@ -4,7 +4,7 @@ import { createApi, createWorker, type TestApi, waitFor } from '../support/api.t
 import { dumpDatabase } from '../support/dump.ts';
 import type { TestTenant } from '../support/make.ts';
 import { createReceiver, type Reaction, type Receiver } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeWebhook } from '../support/webhooks.ts';
 
 /** Words of a person, of which the index of words has other forms. */
 const WORDS = 'Zanzibar-7f3a';
@@ -37,13 +37,9 @@ const echo: Reaction = ({ body }, response) => {
   response.end(body);
 };
 
-async function addWebhook({ key }: TestTenant, receiver: Receiver): Promise<void> {
+async function addWebhook(tenant: TestTenant, receiver: Receiver): Promise<void> {
   receiver.react(echo);
-  const made = await api.request('POST', '/v1/webhooks', {
-    as: key.apiKey,
-    body: { url: receiver.url, event_types: EVENTS },
-  });
-  expect(made.status).toBe(201);
+  await makeWebhook(api, tenant, receiver.url, { event_types: EVENTS });
 }
 
 /** Waits until the receiver has these events, and they are in the ledger. */

@@ -5,7 +5,7 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, refuse } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries, webhookUuid } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -15,13 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-async function makeWebhook(tenant: TestTenant, url: string): Promise<string> {
-  const body = { url, event_types: ['answer.stored'] };
-  const made = await api.request('POST', '/v1/webhooks', { as: tenant.key.apiKey, body });
-  expect(made.status).toBe(201);
-  return made.body.id;
-}
-
 test('webhooks without a response are unreachable until any webhook has one', async () => {
   await using deliveries = startDeliveries(api, worker);
   const [first, second, third] = await Promise.all([makeTenant(api), makeTenant(api), makeTenant(api)]);
@@ -29,9 +22,9 @@ test('webhooks without a response are unreachable until any webhook has one', as
   await using working = await createReceiver();
   await using refusing = await createReceiver();
   refusing.react(refuse(500));
-  const deadId = await makeWebhook(first, dead.url);
-  await makeWebhook(second, working.url);
-  await makeWebhook(third, refusing.url);
+  const { id: deadId } = await makeWebhook(api, first, dead.url);
+  await makeWebhook(api, second, working.url);
+  await makeWebhook(api, third, refusing.url);
   const counted = () => countWebhooks(worker);
   const event = (tenant: TestTenant) => makeEvents({ api, worker }, tenant, 1);
   expect(await counted()).toEqual({ enabled: 3, unreachable: 0 });
