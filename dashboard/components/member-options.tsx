@@ -3,7 +3,7 @@ import { t } from '../i18n.ts';
 
 interface MemberOptionsProps {
   members: readonly Member[];
-  /** The selected member, who has an option even after leaving the team. */
+  /** The selected member, listed even after leaving the team. */
   chosen?: string | null;
 }
 
