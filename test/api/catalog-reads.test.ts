@@ -149,13 +149,26 @@ describe('an outage of the database', () => {
     const asked = reads.of('t');
     await last().fail(OUTAGE);
     expect(await asked).toBe('a');
-    expect([reads.isAway('t'), reads.cached('t')]).toEqual([true, undefined]);
+    expect([await reads.isReachable('t'), reads.cached('t')]).toEqual([false, undefined]);
     at.ms = 999;
     expect([await reads.of('t'), begun.length]).toEqual(['a', 2]);
     at.ms = 1000;
     expect([await reads.of('t'), begun.length]).toEqual(['a', 3]);
     await last().succeed('b');
-    expect([reads.isAway('t'), reads.cached('t')]).toEqual([false, 'b']);
+    expect([await reads.isReachable('t'), reads.cached('t')]).toEqual([true, 'b']);
+  });
+
+  test('is over for a caller that waits for the read in progress', async () => {
+    const { at, last, reads, known } = createReads();
+    await known('a');
+    const refreshed = reads.refresh('t');
+    await last().fail(OUTAGE);
+    await refreshed;
+    at.ms = 1000;
+    expect(await reads.of('t')).toBe('a'); // begins a read without waiting for it
+    const reachable = reads.isReachable('t');
+    await last().succeed('b');
+    expect([await reachable, await reads.of('t')]).toEqual([true, 'b']);
   });
 
   test('that is followed by another error ends the use of the last value', async () => {
@@ -172,7 +185,7 @@ describe('an outage of the database', () => {
     expect(begun.length).toBe(4);
     await last().fail(new Error('permission denied'));
     expect(await later).toMatchObject({ message: 'permission denied' });
-    expect(reads.isAway('t')).toBe(false);
+    expect(await reads.isReachable('t')).toBe(true);
   });
 
   test('found by a refresh is retried although the value is fresh', async () => {
@@ -180,7 +193,7 @@ describe('an outage of the database', () => {
     await known('a');
     const refreshed = reads.refresh('t');
     await last().fail(OUTAGE);
-    expect([await refreshed, reads.isAway('t'), reads.cached('t')]).toEqual(['a', true, undefined]);
+    expect([await refreshed, await reads.isReachable('t'), reads.cached('t')]).toEqual(['a', false, undefined]);
     at.ms = 1000;
     expect([await reads.of('t'), begun.length]).toEqual(['a', 3]);
   });
@@ -190,7 +203,7 @@ describe('an outage of the database', () => {
     const asked = reads.of('t').catch(error => error);
     await last().fail(OUTAGE);
     expect(await asked).toBe(OUTAGE);
-    expect(reads.isAway('t')).toBe(false);
+    expect(await reads.isReachable('t')).toBe(true);
   });
 
   test('is not assumed after another error, which every caller that waits receives', async () => {
@@ -200,6 +213,6 @@ describe('an outage of the database', () => {
     const asked = reads.of('t').catch(error => error);
     await last().fail(new Error('permission denied'));
     expect(await asked).toMatchObject({ message: 'permission denied' });
-    expect(reads.isAway('t')).toBe(false);
+    expect(await reads.isReachable('t')).toBe(true);
   });
 });

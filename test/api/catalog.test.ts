@@ -32,6 +32,28 @@ test('a stale catalog is not served when reading it fails for a reason other tha
   }
 });
 
+test('a question of which a process first hears after an outage of the database is known to the first request', async () => {
+  await using database = await createDatabase();
+  await using proxy = await createProxy(database.url);
+  const storage = openStorage({ url: proxy.through(database.url), role: 'parley_app', connections: 2, log });
+  const notices = openNotices(database.url, undefined, log);
+  let hours = 0;
+  try {
+    const catalog = createCatalog(storage, notices, createCaches(), () => Date.now() + hours * 3_600_000);
+    const { id } = await insertTenant(database.storage(), 'A', new Date());
+    await catalog.of(id);
+    proxy.cut();
+    hours = 1;
+    await catalog.of(id); // finds the database unreachable
+    proxy.mend();
+    hours = 2;
+    const named = [{ questionId: newUuid(), version: 1 }];
+    expect((await catalog.including(id, named)).questions.size).toBe(0);
+  } finally {
+    await Promise.all([storage.close(), notices.close()]);
+  }
+});
+
 test('a catalog is served during an outage of the database, until a newer one can be read', async () => {
   await using database = await createDatabase();
   await using proxy = await createProxy(database.url);

@@ -35,8 +35,8 @@ export interface CatalogReads<Value> {
   cached(tenantId: string): Value | undefined;
   /** Returns the value of a read that begins after this call. */
   refresh(tenantId: string): Promise<Value>;
-  /** Whether the last read of the value found the database unreachable. */
-  isAway(tenantId: string): boolean;
+  /** Whether the last read of the value found the database reachable. After an outage, the read in progress decides. */
+  isReachable(tenantId: string): Promise<boolean>;
   /** Records a change of one tenant, or one that may concern any of them. */
   markStale(tenantId: string): void;
   markAllStale(): void;
@@ -123,7 +123,11 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
       const last = begun;
       return read(tenantId, ({ isStale, number }) => !isStale && number > last);
     },
-    isAway: tenantId => entries.peek(tenantId)?.awaySince !== undefined,
+    async isReachable(tenantId) {
+      const isReachable = () => entries.peek(tenantId)?.awaySince === undefined;
+      if (!isReachable()) await readings.get(tenantId)?.done.catch(() => undefined); // the caller of `of` handles errors
+      return isReachable();
+    },
     markStale(tenantId) {
       for (const known of [entries.peek(tenantId), readings.get(tenantId)]) if (known) known.isStale = true;
     },

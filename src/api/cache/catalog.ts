@@ -130,7 +130,7 @@ export function createCatalog(
       const ahead = named.filter(
         ({ questionId, version }) => !(version <= (tenant.questions.get(questionId)?.version ?? 0)),
       );
-      if (ahead.length > 0 && reads.isAway(tenantId))
+      if (ahead.length > 0 && !(await reads.isReachable(tenantId)))
         throw new Problem('database-unavailable', 'The question cannot be read right now.', { retryAfterSeconds: 5 });
       if (ahead.length > 0 && (await versions.isAnyPublished(tenantId, ahead))) tenant = await reads.refresh(tenantId);
       const earlier = named.flatMap(name => findPresentRules(name, tenant));
