@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
@@ -346,14 +345,18 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
   });
 
   test('requests beyond the capacity are shed', async () => {
-    await expectToFire(['ParleyRequestsShed'], '3,000 clients with 100 answers a request, for 30 s at most', async () => {
-      const stop = overload(api.baseUrl, tenant, 3000);
-      const limit = setTimeout(stop, 30_000);
-      return () => {
-        clearTimeout(limit);
-        stop();
-      };
-    });
+    await expectToFire(
+      ['ParleyRequestsShed'],
+      '3,000 clients with 100 answers a request, for 30 s at most',
+      async () => {
+        const stop = overload(api.baseUrl, tenant, 3000);
+        const limit = setTimeout(stop, 30_000);
+        return () => {
+          clearTimeout(limit);
+          stop();
+        };
+      },
+    );
   });
 
   test('guessed API keys raise a spike, and tokens from a fast clock raise another alert', async () => {
