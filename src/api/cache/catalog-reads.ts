@@ -49,6 +49,13 @@ const RETRY_MS = 1000;
 
 const isOutage = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable';
 
+/** After an outage that ended with another error, callers wait for a read again instead of using the old value. */
+function endOutage(known: CachedRead<unknown>): void {
+  if (known.awaySince === undefined) return;
+  known.awaySince = undefined;
+  known.isStale = true;
+}
+
 /**
  * Runs one read per tenant at a time. A caller receives a value whose read began after every change announced before
  * the call, or, during an outage of the database, the last one in memory. After any other error it receives the error.
@@ -60,13 +67,6 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
 
   const isFresh = ({ isStale, readAt, awaySince }: CachedRead<Value>): boolean =>
     !isStale && awaySince === undefined && now() - readAt < MAX_AGE_MS;
-
-  /** After an outage that ended with another error, callers wait for a read again instead of using the old value. */
-  const endOutage = (known: CachedRead<Value>): void => {
-    if (known.awaySince === undefined) return;
-    known.awaySince = undefined;
-    known.isStale = true;
-  };
 
   const begin = (tenantId: string): Promise<Value> => {
     const readAt = now();
@@ -124,9 +124,9 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
       return read(tenantId, ({ isStale, number }) => !isStale && number > last);
     },
     async isReachable(tenantId) {
-      const isReachable = () => entries.peek(tenantId)?.awaySince === undefined;
-      if (!isReachable()) await readings.get(tenantId)?.done.catch(() => undefined); // the caller of `of` handles errors
-      return isReachable();
+      const isAway = () => entries.peek(tenantId)?.awaySince !== undefined;
+      if (isAway()) await readings.get(tenantId)?.done.catch(() => undefined); // the caller of `of` handles errors
+      return !isAway();
     },
     markStale(tenantId) {
       for (const known of [entries.peek(tenantId), readings.get(tenantId)]) if (known) known.isStale = true;
