@@ -7,6 +7,7 @@ import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { sendTogether } from '../platform/redis.ts';
 import type { Spans } from '../platform/spans.ts';
 import { isTimeout, withTimeout } from '../platform/timeouts.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
@@ -282,15 +283,15 @@ function reportOldest(observers: QueueConnection, metrics: Metrics): void {
 /**
  * Adds a flush, with its entry in the registry.
  *
- * In Valkey or Redis the entry is sent just before the job, on the same connection. A transaction would copy the job
- * once more in this process. If only one of the two succeeds, `pending-repair.ts` corrects it.
+ * In Valkey or Redis the entry is sent just before the job, in the same packet. A transaction would copy the job once
+ * more in this process. If only one of the two succeeds, `pending-repair.ts` corrects it.
  */
 async function addFlush(
   { queue, redis }: QueueConnection,
   data: RecordAnswers,
   opts: JobsOptions & { jobId: string },
 ): Promise<void> {
-  const name = 'answers.record';
-  const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // in PostgreSQL a trigger adds it
-  await Promise.all([entered, queue().add(name, data, opts)]);
+  const add = () => queue().add('answers.record', data, opts);
+  if (!redis) return void (await add()); // in PostgreSQL a trigger adds the entry
+  await sendTogether(redis, () => Promise.all([addEntry(redis, queue(), opts.jobId, entryOfFlush(data)), add()]));
 }

@@ -3,7 +3,9 @@ import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
+import { infoField } from '../../src/platform/redis.ts';
 import { openProducer } from '../../src/queue/producer.ts';
+import { askValkey, openValkey } from '../faults/stores.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 import { createProxy } from '../support/proxy.ts';
@@ -120,3 +122,18 @@ test.runIf(backends().includes('valkey'))(
     await producer.close();
   },
 );
+
+test.runIf(backends().includes('valkey'))('Valkey reads a flush, and writes it to its disk, at once', async () => {
+  await using api = await createApi({ backend: 'valkey' });
+  await using valkey = await openValkey();
+  const target = { databaseUrl: api.database.url, redisUrl: valkey.url };
+  const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
+  const reads = async () =>
+    Number(infoField(await askValkey(valkey.url, redis => redis.info('stats')), 'total_reads_processed'));
+  await waitFor(() => producer.health().reasons.length === 0);
+  await producer.enqueue([anAcceptedAnswer()], 100); // sends the scripts
+  const before = await reads();
+  for (let flush = 0; flush < 200; flush++) await producer.enqueue([anAcceptedAnswer()], 100);
+  expect((await reads()) - before).toBeLessThan(250); // 200, and those of the checks
+  await producer.close();
+});
