@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import type { QuestionWithResults, Score } from '../../api/names.ts';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
-import { formatNumber, t } from '../../i18n.ts';
+import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 import { formatScore, measureName, scoreText } from '../../score.ts';
 import styles from './home.module.css';
@@ -44,12 +44,12 @@ function QuestionScore({ question: { id, name, results } }: { question: Question
         </Link>
         <span className={styles.score}>{scoreText(score)}</span>
       </span>
-      <span className={`small quiet ${styles.spread}`}>
+      <span className={`small quiet ${styles.details}`}>
         <span>
           {score && `${measureName(score.measure)} · `}
-          {t('{count} answers in 7 days', { count: formatNumber(results?.answered_7_days ?? 0) })}
+          {t('{count, plural, one {# answer} other {# answers}} in 7 days', { count: results?.answered_7_days ?? 0 })}
         </span>
-        {change && <span className="nowrap">{t('{change} compared with the previous 30 days', { change })}</span>}
+        {change && <span>{t('{change} compared with the previous 30 days', { change })}</span>}
       </span>
     </li>
   );

@@ -14,13 +14,13 @@ const SHOWN = 5;
 
 const Rows = ({ conversations }: { conversations: Conversation[] }) => (
   <ul className={styles.rows}>
-    {conversations.map(({ id, identity, subject, last_message, last_activity_at }) => (
+    {conversations.map(({ id, identity, subject, last_message, waiting_since, last_activity_at }) => (
       <li key={id}>
         <span className={styles.spread}>
           <Link href={pathTo('conversation', { id })} className={styles.one}>
             <bdi>{subject || identity}</bdi>
           </Link>
-          <span className="small quiet nowrap">{formatDuration(last_activity_at)}</span>
+          <span className="small quiet nowrap">{formatDuration(waiting_since ?? last_activity_at)}</span>
         </span>
         <span className={`small quiet ${styles.one}`} dir="auto">
           {last_message.preview}
