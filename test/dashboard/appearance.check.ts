@@ -13,6 +13,7 @@ interface StyledPage {
 }
 
 const YELLOW = '#facc15';
+const LONG_NAME = 'Usefulness of the pages about shipping, returns and refunds';
 
 describe.runIf(hasBrowser())('the appearance of cards', { timeout: 90_000 }, () => {
   let dashboard: OpenDashboard;
@@ -100,14 +101,14 @@ describe.runIf(hasBrowser())('the appearance of cards', { timeout: 90_000 }, () 
   test('cards are shown in every language of the tenant, with the texts of its live questions', async () => {
     await asPerson(page, 'PATCH', '/v1/tenant', { locales: ['en', 'ar', 'pt'] });
     const { id } = await asPerson(page, 'POST', '/v1/questions', {
-      ...{ type: 'thumbs', title: 'Useful?', name: 'Useful', locale: 'en', translations: { pt: { title: 'Útil?' } } },
+      ...{ type: 'thumbs', title: 'Useful?', name: LONG_NAME, locale: 'en', translations: { pt: { title: 'Útil?' } } },
     });
     await asPerson(page, 'POST', `/v1/questions/${id}/publish`);
     await open(pathTo('appearance'));
     await page.getByLabel('Language of the preview').selectOption('ar');
     await screen('Light page').getByRole('button', { name: 'إرسال' }).waitFor();
     await waitFor(async () => (await styleOf('Light page', 'card', 'direction')) === 'rtl');
-    await page.getByLabel('Card', { exact: true }).selectOption({ label: 'Useful' });
+    await page.getByLabel('Card', { exact: true }).selectOption({ label: LONG_NAME });
     await page.getByLabel('Language of the preview').selectOption('pt');
     await screen('Dark page').getByText('Útil?').waitFor();
     await screen('Dark page').getByRole('radio').first().check();
