@@ -41,7 +41,7 @@ Parley is ready.
   Reference  http://localhost:${port}/docs
   Metrics    http://localhost:${config.METRICS_PORT}/metrics
 ${invite(setupLink)}
-To get started, create a tenant and an API key in another terminal:
+To work without the dashboard, create a tenant and an API key in another terminal:
 
   npm run --silent cli -- tenant create --name "My company"
   npm run --silent cli -- api-key create --tenant <its id> --name backend
