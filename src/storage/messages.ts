@@ -8,7 +8,6 @@ import { replyDueAt } from '../domain/reply-targets.ts';
 import {
   type Author,
   addNote,
-  CONVERSATION_COLUMNS,
   type ConversationRow,
   feedEvents,
   insertEvents,
@@ -59,11 +58,11 @@ export const insertMessage = (
 ): Promise<Added | Missed> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const addressed = await lockMerged(tx, tenantId, conversationId, owner);
+    let { conversation, ids } = await lockMerged(tx, tenantId, conversationId, owner);
     const now = await openWrite(tx);
     const isUser = sideOf(author.type) === 'user';
-    for (let conversation = addressed; ; ) {
-      const known = await findMessageByClientId(tx, tenantId, conversation, author, content.client_message_id);
+    for (;;) {
+      const known = await findMessageByClientId(tx, tenantId, { conversation, ids }, author, content.client_message_id);
       if (known) {
         requireSameText(known, content.body);
         return { message: known, created: false, firstReplySeconds: null };
@@ -73,9 +72,15 @@ export const insertMessage = (
       const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
       if (missed.length > 0) return { missed };
       if (!next) return write({ tx, tenantId, author, now }, conversation, content, stale);
-      conversation = next;
+      ({ conversation, ids } = await lockMerged(tx, tenantId, next, owner));
     }
   });
+
+/** The conversation to which messages are written, and the ids of those that were merged into it on the way there. */
+interface Addressed {
+  conversation: ConversationRow;
+  ids: string[];
+}
 
 /**
  * Locks the conversation to which messages are written: that into which it was merged, otherwise itself.
@@ -88,13 +93,15 @@ async function lockMerged(
   tenantId: string,
   id: string,
   owner: Owner | undefined,
-): Promise<ConversationRow> {
+  passed: string[] = [],
+): Promise<Addressed> {
   const [row] = await tx.query<{ target: string | null }>(
     'select merged_into_id as target from conversations where tenant_id = $1 and id = $2',
     [tenantId, id],
   );
-  const locked = await readConversation(tx, tenantId, row?.target ?? id, owner, 'for update');
-  return locked.merged_into_id ? lockMerged(tx, tenantId, locked.id, owner) : locked;
+  const conversation = await readConversation(tx, tenantId, row?.target ?? id, owner, 'for update');
+  const ids = [...passed, id, conversation.id];
+  return conversation.merged_into_id ? lockMerged(tx, tenantId, conversation.id, owner, ids) : { conversation, ids };
 }
 
 /** Returns the newest replies and notes after a position, in order. Events are no messages of anybody. */
@@ -121,18 +128,14 @@ async function readMissed(
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
   resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * DAY_MS;
 
-/** Returns the conversation started in place of a stale one, so that a second message does not start another. */
-async function readFollowUp(
-  tx: Transaction,
-  tenantId: string,
-  stale: ConversationRow,
-): Promise<ConversationRow | undefined> {
-  const rows = await tx.query<ConversationRow>(
-    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
-     and previous_id = $4 order by created_at desc, id desc limit 1 for update`,
+/** Returns the id of the conversation started in place of a stale one, so that a second message does not start another. */
+async function readFollowUp(tx: Transaction, tenantId: string, stale: ConversationRow): Promise<string | undefined> {
+  const rows = await tx.query<{ id: string }>(
+    `select id from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
+     and previous_id = $4 order by created_at desc, id desc limit 1`,
     [tenantId, stale.identity, stale.identity_verified, stale.id],
   );
-  return rows[0];
+  return rows[0]?.id;
 }
 
 async function write(
@@ -161,21 +164,21 @@ async function write(
   return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };
 }
 
-/** Finds a message by its client's id, also in the follow-up conversation. */
+/** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */
 async function findMessageByClientId(
   tx: Transaction,
   tenantId: string,
-  conversation: ConversationRow,
+  { conversation, ids }: Addressed,
   author: Author,
   clientMessageId: string | undefined,
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
   const rows = await tx.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4
-       and (conversation_id = $2 or conversation_id in (select id from conversations
-            where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = $2))`,
+       and (conversation_id = any($2::uuid[]) or conversation_id in (select id from conversations
+            where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])))`,
     [
-      ...[tenantId, conversation.id, author.type, clientMessageId],
+      ...[tenantId, ids, author.type, clientMessageId],
       ...[conversation.identity, conversation.identity_verified, author.id],
     ],
   );

@@ -87,4 +87,41 @@ describe('a repeated client_message_id', () => {
       expect(problem(await write(user, id, { client_message_id: name }))).toEqual([410, 'conversation-deleted']);
     expect((await write(user, id, { client_message_id: 'c' })).status).toBe(201);
   });
+
+  test('of a message returns it after its conversation was merged into another one', async () => {
+    const { user, team } = await makeParties();
+    const [old, kept, last] = [
+      (await start(user)).body.id,
+      (await start(user)).body.id,
+      (await start(user)).body.id,
+    ] as const;
+    const first = await write(user, old, { client_message_id: 'm1' });
+    for (const [id, into] of [
+      [old, kept],
+      [kept, last],
+    ]) {
+      const merged = await api.request('POST', `/v1/conversations/${id}/merge`, { as: team, body: { into } });
+      expect(merged.status).toBe(200);
+      const again = await write(user, old, { client_message_id: 'm1' });
+      expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+    }
+    expect((await messages(user, last)).length).toBe(1);
+  });
+});
+
+test('the successor of a resolved conversation passes messages on once it was merged', async () => {
+  const { user, team } = await makeParties();
+  const { id } = (await start(user)).body;
+  await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+  await backdate(id, 'resolved_at', '31 days');
+  const successor = (await write(user, id, { client_message_id: 'a' })).body;
+  const into = (await start(user)).body.id;
+  const path = `/v1/conversations/${successor.conversation_id}`;
+  expect((await api.request('POST', `${path}/merge`, { as: team, body: { into } })).status).toBe(200);
+  const again = await write(user, id, { client_message_id: 'a' });
+  expect([again.status, again.body.id]).toEqual([200, successor.id]);
+  const later = await write(user, id, { client_message_id: 'b' });
+  expect([later.status, later.body.conversation_id]).toEqual([201, into]);
+  const read = await api.request('GET', path, { as: user });
+  expect(read.body).toMatchObject({ status: 'resolved', merged_into_id: into, message_count: 1 });
 });
