@@ -236,10 +236,13 @@ export interface Recorded {
 /**
  * Records the attempts of a round, and how far the webhook has got, in one transaction. Undefined, without a record,
  * if the lease was lost or the webhook deleted.
+ *
+ * If the webhook got another URL meanwhile, the replies of the previous one do not count, and what failed is sent to the
+ * new one at once.
  */
 export const recordRound = (
   tenant: TenantStorage,
-  { id, lease }: LeasedWebhook,
+  { id, lease, url }: LeasedWebhook,
   round: Round,
 ): Promise<Recorded | undefined> =>
   tenant.transaction(async tx => {
@@ -249,8 +252,9 @@ export const recordRound = (
       [tenantId, id, lease],
     );
     if (!before) return undefined;
-    await writeAttempts(tx, { tenantId, webhookId: id, round });
-    const { failures, failing_since, disable } = judge(before, round);
+    const isMoved = before.url !== url;
+    await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved });
+    const { failures, failing_since, disable } = judge(before, isMoved ? { ...round, attempts: [] } : round);
     const [after] = await tx.query<LeasedWebhook>(
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
@@ -306,13 +310,15 @@ interface Target {
   tenantId: string;
   webhookId: string;
   round: Round;
+  /** Whether the webhook got another URL while the round was sent. */
+  isMoved: boolean;
 }
 
 /**
  * Writes a row for each attempt, which replaces the one that waited for it, and a row that waits for the next attempt of
  * each that failed.
  */
-async function writeAttempts(tx: Transaction, { tenantId, webhookId, round }: Target): Promise<void> {
+async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved }: Target): Promise<void> {
   const { attempts } = round;
   if (attempts.length === 0) return;
   const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
@@ -346,7 +352,7 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round }: Ta
       ...common,
       id: newUuid(),
       attempt: item.attempt + 1,
-      at: nextAttemptAt(item.attempt, round.now, retryAfter, Math.random()).getTime(),
+      at: (isMoved ? round.now : nextAttemptAt(item.attempt, round.now, retryAfter, Math.random())).getTime(),
       status: 'waiting',
       response_status: null,
       duration_ms: null,

@@ -57,3 +57,22 @@ test('two tenants whose 40 webhooks hang hold at most 40 requests each, and a th
   await waitFor(() => most.length === 2 && most.every(count => count >= REQUESTS_PER_TENANT));
   expect(most).toEqual([REQUESTS_PER_TENANT, REQUESTS_PER_TENANT]);
 });
+
+test('a late 410 of the previous URL neither disables a webhook that was moved nor delays its events', async () => {
+  const tenant = await makeTenant(api);
+  await using previous = await createReceiver();
+  await using next = await createReceiver();
+  let reply = () => {};
+  previous.react((_, response) => {
+    reply = () => response.writeHead(410, { 'Retry-After': '86400' }).end();
+  });
+  const { path } = await makeWebhook(api, tenant, previous.url);
+  await events(tenant, 1);
+  await using _ = startDeliveries(api, worker);
+  await waitFor(() => previous.requests.length === 1);
+  const moved = await api.request('PATCH', path, { as: tenant.key.apiKey, body: { url: next.url } });
+  expect(moved.status).toBe(200);
+  reply();
+  await next.waitForEvents(1);
+  expect((await api.request('GET', path, { as: tenant.key.apiKey })).body.status).toBe('enabled');
+});
