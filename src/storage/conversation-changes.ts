@@ -162,6 +162,7 @@ export async function requireReferences(
 
 const isVisible = ({ before, after }: Changed): boolean =>
   before.subject !== after.subject ||
+  before.merged_into_id !== after.merged_into_id ||
   statusForUser(before.status, before.last_author_type) !== statusForUser(after.status, after.last_author_type);
 
 /** Returns when the user should have a reply: by the new priority, if it changes while they wait. */

@@ -1,9 +1,12 @@
 import { type MessageEvent, reasonOf } from '../domain/conversation-events.ts';
-import { BY_SYSTEM, causedBy, type EventActor } from '../domain/events.ts';
+import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
+import { storeChanges } from './conversation-changes.ts';
 import {
   type Author,
+  CONVERSATION_COLUMNS,
   type ConversationRow,
+  type EventWriting,
   feedEvents,
   insertEvents,
   type Owner,
@@ -48,17 +51,39 @@ export async function unassignMember(
   );
 }
 
-/** Deletes a conversation with its messages. */
+const SYSTEM = { type: 'system', id: null, name: null } as const;
+
+/** Deletes a conversation with its messages. Those that were merged into it continue on their own. */
 export const deleteConversation = (
   tenant: TenantStorage,
   id: string,
   check: (conversation: ConversationRow) => void,
-  by: EventActor = BY_SYSTEM,
+  author: EventWriting['author'] = SYSTEM,
 ): Promise<void> =>
   tenant.transaction(async tx => {
-    check(await readConversation(tx, tenant.tenantId, id, undefined, 'for update'));
-    await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenant.tenantId, id]);
-    await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+    const { tenantId } = tenant;
+    const conversation = await readConversation(tx, tenantId, id, undefined, 'for update');
+    check(conversation);
+    await separateMerged(tx, tenantId, conversation, author);
+    await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenantId, id]);
+    await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenantId, id]);
     const object = { type: 'conversation', id } as const;
-    await writeEvents(tx, [{ tenantId: tenant.tenantId, type: 'conversation.deleted', object, data: { by } }]);
+    await writeEvents(tx, [{ tenantId, type: 'conversation.deleted', object, data: { by: causedBy(author) } }]);
   });
+
+/** Ends the merges into a locked conversation, so that messages to the merged ones are not written to a deleted one. */
+async function separateMerged(
+  tx: Transaction,
+  tenantId: string,
+  { id, identity, identity_verified }: ConversationRow,
+  author: EventWriting['author'],
+): Promise<void> {
+  const merged = await tx.query<ConversationRow>(
+    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
+     and merged_into_id = $4 order by id for update`,
+    [tenantId, identity, identity_verified, id],
+  );
+  if (merged.length === 0) return;
+  const changes = merged.map(before => ({ before, after: { ...before, merged_into_id: null } }));
+  await storeChanges({ tx, tenantId, author, now: await openWrite(tx) }, changes, reasonOf(author));
+}

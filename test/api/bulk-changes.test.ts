@@ -154,6 +154,22 @@ describe('a merged conversation', () => {
     expect(await read(team, id)).toMatchObject({ status: 'open', merged_into_id: null });
   });
 
+  test('continues on its own once the other one is deleted', async () => {
+    const { user, team } = await makeParties();
+    const [old, kept] = [(await start(user)).body.id, (await start(user)).body.id];
+    await patch(team, `/v1/conversations/${old}`, { status: 'resolved' });
+    const before = await read(user, old);
+    await merge(team, old, kept);
+    const merged = await read(user, old);
+    expect(merged.updated_at > before.updated_at).toBe(true);
+    expect((await api.request('DELETE', `/v1/conversations/${kept}`, { as: team })).status).toBe(204);
+    expect(await read(user, old)).toMatchObject({ status: 'resolved', merged_into_id: null, message_count: 1 });
+    const { event } = (await messages(team, old)).at(-1);
+    expect(event).toMatchObject({ field: 'merged_into_id', from: kept, to: null });
+    expect((await write(user, old)).body.conversation_id).toBe(old);
+    expect((await patch(team, `/v1/conversations/${old}`, { status: 'pending' })).status).toBe(200);
+  });
+
   test('receives no message that is written while it is merged', async () => {
     const { user, team } = await makeParties();
     const [old, kept] = [(await start(user)).body.id, (await start(user)).body.id];

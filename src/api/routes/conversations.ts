@@ -21,7 +21,7 @@ import { insertConversation } from '../../storage/conversation-starts.ts';
 import { type ConversationTombstone, listWithTombstones } from '../../storage/conversation-tombstones.ts';
 import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
 import type { Participant } from '../caller.ts';
-import { actorOf, authorOf } from '../credentials/author.ts';
+import { authorOf } from '../credentials/author.ts';
 import { type OperationReply, operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 import {
@@ -243,7 +243,8 @@ export const deleteConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Delete a conversation with its messages',
-  description: 'Deletes the conversation permanently for both sides, with all messages and notes.',
+  description:
+    'Deletes the conversation permanently for both sides, with all messages and notes. Conversations that were merged into it are no longer merged.',
   credentials: ['api-key', 'session'],
   right: 'conversations:delete',
   audit: 'conversation.deleted',
@@ -252,7 +253,7 @@ export const deleteConversation = operation({
   ifMatch: true,
   async handle({ caller, params, requireTag }, { storage }) {
     const check = (row: ConversationRow) => requireTag(conversationTag('team', row), 'content');
-    await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, check, actorOf(caller));
+    await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, check, authorOf(caller));
   },
 });
 
