@@ -4,7 +4,7 @@ import { rule } from './field-errors.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
-import { visibleSteps } from './steps.ts';
+import { chosenOptions, visibleSteps } from './steps.ts';
 import { Day, fields, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
@@ -302,11 +302,11 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
       id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
     );
     if (unknown !== undefined) return `Must only contain options of the question: ${optionsOf(config)}.`;
-    const other = choice.data.other_text !== undefined || ids.includes('other');
-    const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
+    const count = chosenOptions(choice.data).size;
     if (count < (config.min ?? 1)) return `Must choose at least ${config.min ?? 1}.`;
     if (config.max !== undefined && count > config.max) return `Must choose at most ${config.max}.`;
-    return validateOther(choice.data, ids.includes('other'), config.allow_other);
+    const isOther = ids.includes('other') && !config.options.some(({ id }) => id === 'other');
+    return validateOther(choice.data, isOther, config.allow_other);
   },
   text: (value, config) => {
     if (typeof value !== 'string') return 'Must be a string such as "text".';

@@ -12,6 +12,10 @@ const OPTIONS = [
   { id: 'b', label: 'B' },
   { id: 'c', label: 'C' },
 ];
+const NAMED_OTHER = [
+  { id: 'a', label: 'A' },
+  { id: 'other', label: 'Another one' },
+];
 const content = (type: QuestionType, config: unknown = {}) => ({ type, config: CONFIGS[type].parse(config) });
 
 type Case = [type: QuestionType, config: object, taken: unknown[], refused: unknown[]];
@@ -58,6 +62,20 @@ const CASES: Case[] = [
       { option_ids: ['a', 'other'], other_text: 'y' },
     ],
     [{ option_ids: ['a', 'b'], other_text: 'y' }, { option_ids: ['other'] }, { option_ids: [] }],
+  ],
+  // The question's own option may have this id.
+  ['single_choice', { options: NAMED_OTHER }, [{ option_id: 'other' }], [{ option_id: 'other', other_text: 'y' }]],
+  [
+    'multi_choice',
+    { options: NAMED_OTHER },
+    [{ option_ids: ['a', 'other'] }],
+    [{ option_ids: ['other'], other_text: 'y' }],
+  ],
+  [
+    'multi_choice',
+    { options: NAMED_OTHER, allow_other: true, max: 1 },
+    [{ option_ids: ['other'] }, { option_ids: [], other_text: 'y' }, { option_ids: ['other'], other_text: 'y' }],
+    [{ option_ids: ['a', 'other'] }],
   ],
   ['multi_choice', { options: OPTIONS, min: 0 }, [{ option_ids: [] }], [{}]],
   ['text', { min_length: 2, max_length: 4 }, ['ab', 'abcd'], ['a', 'abcde', 12, {}]],
