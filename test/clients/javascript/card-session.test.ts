@@ -224,6 +224,21 @@ describe('a card with several steps', () => {
   });
 });
 
+test('the duration is one that servers accept, however long the card is displayed and whatever its clock does', async () => {
+  const card = { id: 'card_1', locale: 'de', steps: [step({})] } as Card;
+  const recorded: NewAnswer[] = [];
+  const times = [1_000_000, 1_000_000 + 40 * 86_400_000, 0];
+  const outbox = {
+    record: async (answer: NewAnswer) => void recorded.push(answer),
+    flush: async () => ({ outcome: 'done' as const }),
+  };
+  const session = createCardSession(card, { outbox, now: () => times[recorded.length] as number });
+  await session.show();
+  await session.set('main', 5);
+  await session.complete();
+  expect(recorded.map(({ duration_ms }) => duration_ms)).toEqual([0, 2_147_483_647, 0]);
+});
+
 test('metadata that servers reject is an error at once', async () => {
   const card = { id: 'card_1', locale: 'de', steps: [step({})] } as Card;
   const recorded: NewAnswer[] = [];
@@ -233,9 +248,14 @@ test('metadata that servers reject is an error at once', async () => {
   };
   const fields = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`field_${index}`, 1]));
-  await createCardSession(card, { outbox, metadata: { platform: 'web', ...fields(18) } }).show();
+  const absent = { plan: undefined as never }; // not sent
+  await createCardSession(card, { outbox, metadata: { platform: 'web', ...fields(17), ...absent } }).show();
   expect(recorded[0]?.metadata).toMatchObject({ platform: 'web', card_locale: 'de' });
-  for (const metadata of [fields(19), { 'a b': 1 }, { '': 1 }, JSON.parse('{"__proto__":1}'), { a: 'x'.repeat(257) }])
+  const names = [fields(19), { 'a b': 1 }, { '': 1 }, JSON.parse('{"__proto__":1}')];
+  const values = ['x'.repeat(257), null, Number.NaN, 2 ** 53, ['a'], { b: 1 }, 1n].map(value => ({
+    a: value as never,
+  }));
+  for (const metadata of [...names, ...values, { platform: null as never }])
     expect(() => createCardSession(card, { outbox, metadata })).toThrow(
       expect.objectContaining({ kind: 'invalid-argument' }),
     );

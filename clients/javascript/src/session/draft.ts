@@ -4,6 +4,9 @@ import type { Card } from '../types.ts';
 import type { Content } from './content.ts';
 import type { Metadata } from './metadata.ts';
 
+/** Longest duration that servers accept, 25 days: a tab may stay open for longer, or its clock may jump. */
+const LONGEST_MS = 2_147_483_647;
+
 /** The answer to a displayed card; each change is recorded in the outbox as a revision. */
 export interface Draft {
   /** Records the current state unless unchanged. The first one notes the time of display. Rejects like `Outbox.record`. */
@@ -49,7 +52,7 @@ export function createDraft(card: Card, { outbox, now, metadata }: Parts): Draft
         comment,
         displayed_at: new Date(displayedAt).toISOString(),
         answered_at: state === 'partial' || state === 'completed' ? new Date(at).toISOString() : null,
-        duration_ms: Math.max(0, at - displayedAt),
+        duration_ms: Math.min(Math.max(0, at - displayedAt), LONGEST_MS),
         metadata: { ...metadata, ...causeOf(card), card_locale: card.locale },
       });
     },

@@ -9,13 +9,22 @@ const MAX_FIELDS = 18;
 /** Standard names, and those that the library adds. */
 const STANDARD = /^(platform|os_version|app_version|sdk|device_model|locale|screen|card_locale|trigger)$/;
 
+/** Whether servers accept a value. An undefined one is not sent. */
+const isAccepted = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    : /^(string|boolean|undefined)$/.test(typeof value) && `${value}`.length <= 256;
+
 /** Throws `invalid-argument` if the server would reject an answer with these fields. Those of a view exclude the standard ones. */
 export function checkMetadata(metadata: Metadata = {}, isOfView = false): void {
-  const own = Object.entries(metadata).filter(([name]) => isOfView || !STANDARD.test(name));
-  const wrong = own.find(
-    ([name, value]) => STANDARD.test(name) || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || String(value).length > 256,
+  const names = Object.keys(metadata);
+  const own = names.filter(name => !STANDARD.test(name));
+  const wrong = names.find(
+    name =>
+      (isOfView && STANDARD.test(name)) || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || !isAccepted(metadata[name]),
   );
-  if (wrong) throw new ParleyError('invalid-argument', `The name or value of the field "${wrong[0]}" is not allowed.`);
+  if (wrong !== undefined)
+    throw new ParleyError('invalid-argument', `The name or value of the field "${wrong}" is not allowed.`);
   if (own.length > MAX_FIELDS)
     throw new ParleyError('invalid-argument', `An answer has at most ${MAX_FIELDS} fields of your own.`);
 }

@@ -13,6 +13,9 @@ struct CardEntry: Equatable, Sendable {
 /// The answer to a displayed card.
 @MainActor
 final class Draft {
+  /// Longest duration that servers accept, 25 days: an app may stay open for longer, or its clock may jump.
+  private static let longestMs = 2_147_483_647.0
+
   let card: Card
   private let now: @Sendable () -> Date
   private var displayedAt: Date
@@ -63,6 +66,6 @@ final class Draft {
     answer.values = entry.values
     answer.comment = entry.comment.isEmpty ? nil : entry.comment
     answer.answeredAt = state == .partial || state == .completed ? now : nil
-    answer.durationMs = max(0, Int(now.timeIntervalSince(displayedAt) * 1000))
+    answer.durationMs = Int(min(max(0, now.timeIntervalSince(displayedAt) * 1000), Self.longestMs))
   }
 }

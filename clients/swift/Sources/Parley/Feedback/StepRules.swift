@@ -13,8 +13,14 @@ extension CardStep {
     .nps, .csat, .ces, .rating, .thumbs, .singleChoice, .multiChoice, .text, .date, .consent, .statement,
   ]
 
+  private static let label = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+  /// As in HTML, but with a dot in the domain.
   private static let email =
-    "(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}"
+    "[A-Za-z0-9_.!#$%&'*+/=?^`{|}~-]+@\(label)(\\.\(label))+"
+
+  /// The server also accepts an address with user name and password or of IPv6, which no user has.
+  private static let url = "(?i:https?)://[^\\s/?#:\\[\\]<>^|%\\\\]+(:([0-9]{1,4}|[1-5][0-9]{4}))?([/?#]\\S*)?"
 
   /// Whether this version supports the step; the server may be newer.
   var canBeShown: Bool {
@@ -78,7 +84,7 @@ extension CardStep {
     if text.utf16.count > config.maxLength ?? 5000 { return texts.say(texts.tooLong, config.maxLength ?? 5000) }
     switch config.input {
     case "email": return matches(text, Self.email) ? nil : texts.email
-    case "url": return matches(text, "[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]+\\S*") ? nil : texts.url
+    case "url": return matches(text, Self.url) ? nil : texts.url
     case "number": return matches(text, "-?[0-9]+([.,][0-9]+)?") ? nil : texts.number
     default: return nil
     }
