@@ -61,8 +61,8 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
       appearance = given;
       if (poll_after_s !== undefined) pollAfterMs = poll_after_s * 1000;
       for (const card of cards) owners.set(card.id, owner);
-      last = { question, owner, etag: headers.get('ETag') ?? '', cards };
-      if (last.etag === '') last = undefined;
+      const etag = headers.get('ETag');
+      last = etag ? { question, owner, etag, cards } : undefined;
       return cards;
     },
     appearance: () => appearance,

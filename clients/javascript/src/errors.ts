@@ -172,6 +172,9 @@ export const aborted = ({ reason }: AbortSignal): ParleyError =>
 
 export const userChanged = (): ParleyError => new ParleyError('user-changed', 'The user changed during the call.');
 
+/** The message of anything that was thrown. */
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : `${cause}`);
+
 /** Messages of a failed `fetch` in Chromium, Firefox, Safari, Node, Bun and Deno; they are plain `TypeError`s. */
 const NETWORK_MESSAGES =
   /^failed to fetch|^networkerror|load failed|fetch failed|network|unable to connect|error sending/i;

@@ -1,4 +1,4 @@
-import { isNetworkFailure, ParleyError, userChanged } from './errors.ts';
+import { isNetworkFailure, ParleyError, reasonOf, userChanged } from './errors.ts';
 import { within } from './limit.ts';
 import type { Credential } from './types.ts';
 
@@ -72,9 +72,8 @@ function readToken(credential: Credential, now: number): Token {
 
 /** The error for a failure of the provider, as retryable as its cause. */
 function providerFailed(cause: unknown): ParleyError {
-  const why = cause instanceof Error ? cause.message : String(cause);
   const { retryable, retryAfterMs } = Object(cause) as Partial<ParleyError>;
-  return new ParleyError('provider-failed', `The provider returned no access token: ${why}`, {
+  return new ParleyError('provider-failed', `The provider returned no access token: ${reasonOf(cause)}`, {
     cause,
     retryable: retryable === true || isNetworkFailure(cause),
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,

@@ -4,7 +4,7 @@ import type { Placement } from '../../../clients/javascript/src/index.ts';
 import type { Watched } from '../../support/browser.ts';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { bundleGallery, openGallery, show } from './gallery/browser.ts';
-import { cardOf, STEPS, stepOf } from './gallery/cards.ts';
+import { cardOf, FOLLOWED, STEPS, stepOf } from './gallery/cards.ts';
 
 const NPS = STEPS.nps as (typeof STEPS)[string];
 const THUMBS = STEPS.thumbs as (typeof STEPS)[string];
@@ -96,5 +96,70 @@ describe.runIf(hasBrowser())('the view on pages that change', () => {
     await page.locator('late-feedback').getByRole('heading', { name: NPS.title }).waitFor();
     await page.getByRole('radio', { name: '7 of 10' }).check();
     expect((await recorded(page)).at(-1)?.values).toEqual({ main: 7 });
+  });
+
+  /** The first view, as tests use it. */
+  interface View extends HTMLElement {
+    client: { listCards(): Promise<object[]>; logout(): void };
+    reload(): Promise<void>;
+  }
+
+  test('a card that the user has begun to answer stays, although the list no longer has it', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await show(page, { views: [[cardOf([NPS])]] });
+    const reload = () =>
+      page.evaluate(
+        async next => {
+          const view = document.querySelector('parley-feedback') as unknown as View;
+          view.client.listCards = async () => [next]; // the answer is stored, which has removed the card
+          await view.reload();
+        },
+        cardOf([THUMBS]),
+      );
+    await page.getByRole('radio', { name: '3 of 10' }).check();
+    await page.getByLabel('Anything to add?').fill('Half a');
+    await reload();
+    expect(await page.getByLabel('Anything to add?').inputValue()).toBe('Half a');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('heading', { name: THUMBS.title }).waitFor();
+    expect((await recorded(page)).at(-1)).toMatchObject({ state: 'completed', values: { main: 3 } });
+  });
+
+  test('the thanks to a user disappear at the logout', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    const thanks = { title: 'Thank you, Ada!', body: '', link: null } as never;
+    await show(page, { views: [[cardOf([THUMBS], { thanks })]] });
+    await page.getByRole('radio').first().check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you, Ada!').waitFor();
+    await page.evaluate(
+      next => {
+        const { client } = document.querySelector('parley-feedback') as unknown as View;
+        client.listCards = async () => [next];
+        client.logout();
+      },
+      cardOf([NPS]),
+    );
+    await page.getByRole('heading', { name: NPS.title }).waitFor({ timeout: 3000 }); // the thanks would stay for five seconds
+    expect(await page.getByText('Thank you, Ada!').count()).toBe(0);
+  });
+
+  test('a double click neither skips a step nor declines the next card', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await show(page, { views: [[cardOf(FOLLOWED), cardOf([THUMBS]), cardOf([THUMBS])]] });
+    await page.getByRole('radio', { name: '6 of 10' }).check();
+    await page.getByRole('button', { name: 'Next' }).dblclick();
+    await page.getByText('Step 2 of 3').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Step 3 of 3').waitFor();
+    await page.getByRole('button', { name: 'Back' }).dblclick();
+    await page.getByText('Step 2 of 3').waitFor();
+    await page.getByRole('button', { name: 'Not now' }).dblclick();
+    await page.getByRole('heading', { name: THUMBS.title }).waitFor();
+    await page.waitForTimeout(300);
+    expect((await recorded(page)).filter(({ state }) => state === 'dismissed').length).toBe(1);
   });
 });

@@ -233,4 +233,30 @@ describe.runIf(hasBrowser())('placements', () => {
       await waitFor(async () => !(await isOpen(page)));
     }
   });
+
+  test('a new fragment in the URL of the app closes nothing', async () => {
+    const { page } = await place('popover-bottom-right');
+    await page.evaluate(() => {
+      location.hash = 'section';
+    });
+    await page.waitForTimeout(300);
+    expect(await isOpen(page)).toBe(true);
+    expect(await dismissed(page)).toBe(0);
+  });
+
+  test('a zoom by fingers moves no sheet', async () => {
+    const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
+    const watched = await openGallery(browser, script, phone);
+    opened.push(watched);
+    const { page, context } = watched;
+    await show(page, { views: [[cardOf([NPS])]], attributes: { placement: 'modal' } });
+    const session = await context.newCDPSession(page);
+    await session.send('Emulation.setPageScaleFactor', { pageScaleFactor: 2 });
+    await waitFor(() => page.evaluate(() => visualViewport?.scale === 2));
+    await page.waitForTimeout(300);
+    const below = await page
+      .locator('.panel')
+      .evaluate(panel => Math.round(innerHeight - panel.getBoundingClientRect().bottom));
+    expect(below).toBe(0);
+  });
 });

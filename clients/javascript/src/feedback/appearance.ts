@@ -34,10 +34,9 @@ export function applyAppearance(
   host: Element,
   { theme, accent, background, text, radius, font }: Appearance,
 ): void {
-  const set = (name: string, value: unknown) => {
-    if (/^(#[\da-f]{6}|\d+px)$/i.test(`${value}`)) style.setProperty(name, value as string);
-    else style.removeProperty(name);
-  };
+  /** An empty value removes the property. */
+  const set = (name: string, value: string | null) =>
+    style.setProperty(name, /^(#[\da-f]{6}|\d+px)$/i.test(`${value}`) ? value : '');
   set('--_a', accent);
   set('--_b', background);
   set('--_t', text);

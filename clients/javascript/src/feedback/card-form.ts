@@ -1,7 +1,7 @@
 import type { Entered } from '../session/content.ts';
 import { type Fault, isScored } from '../session/rules.ts';
 import type { AnswerValue, Card, CardStep } from '../types.ts';
-import { button, element } from './dom.ts';
+import { button, element, isFirst } from './dom.ts';
 import { INPUTS } from './inputs.ts';
 import { say, type Texts } from './texts.ts';
 
@@ -88,6 +88,7 @@ export function renderForm(
   const progress = element('p.progress', { id: 'progress' });
   const submit = element('button.button submit');
   const back = button('back', texts.back, onBack);
+  submit.onclick = isFirst; // prevents a second submission
   const node = element(
     'form.card',
     { novalidate: '' },

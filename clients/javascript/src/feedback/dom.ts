@@ -23,10 +23,13 @@ export function element<Tag extends keyof Tags>(
   return fill(document.createElement(tag), { part, class: part, ...attributes }, children);
 }
 
+/** Whether a click is not the second of a double click, which is meant for the step or card that has just gone. */
+export const isFirst = ({ detail }: MouseEvent): boolean => detail < 2;
+
 /** Creates a button; `part` is its own part, next to `button`. */
 export function button(part: string, text: string, onClick: () => void): HTMLButtonElement {
   const made = element(`button.button ${part}`, { type: 'button' }, text);
-  made.addEventListener('click', onClick);
+  made.addEventListener('click', event => isFirst(event) && onClick());
   return made;
 }
 

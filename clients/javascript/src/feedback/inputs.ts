@@ -91,9 +91,9 @@ const thumbs: Input = {
 
 const shuffled = <T>(items: T[]): T[] =>
   items
-    .map(item => ({ item, rank: Math.random() }))
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ item }) => item);
+    .map(item => [Math.random(), item] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, item]) => item);
 
 /** Radio buttons or checkboxes, and a field for another answer, whose box has an empty value. */
 const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: string }) => AnswerValue): Input => ({
@@ -114,9 +114,6 @@ const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: st
       : undefined,
 });
 
-/** The keyboards of inputs whose name in HTML is another one. */
-const INPUT_MODES: Record<string, string> = { number: 'decimal' };
-
 /** A field for a text or a date. */
 const field: Input = {
   render({ type, title, config: { input = 'text', max_length = 5000 } }) {
@@ -127,7 +124,7 @@ const field: Input = {
         ? element('input.input', {
             ...attributes,
             type: isDate ? type : 'text',
-            inputmode: INPUT_MODES[input] ?? input,
+            inputmode: input === 'number' ? 'decimal' : input,
           })
         : element('textarea.input', { ...attributes, rows: 3 }),
     ];

@@ -32,15 +32,17 @@ interface StageHost extends HTMLElement {
 /** The nearest `lang` around an element, or the browser's language. */
 const languageOf = (node: Element): string => node.closest<HTMLElement>('[lang]')?.lang || navigator.language;
 
-function environmentOf(host: Element) {
-  const app_version = host.getAttribute('app-version');
-  return { platform: 'web', locale: languageOf(host), ...(app_version && { app_version }) };
-}
+/** Without attributes, values are undefined, which are not sent. */
+const environmentOf = (host: Element) => ({
+  platform: 'web',
+  locale: languageOf(host),
+  app_version: (host.getAttribute('app-version') || undefined) as string,
+});
 
-function queryOf(host: Element): CardQuery {
-  const limit = host.getAttribute('limit');
-  return { ...environmentOf(host), ...(limit && { limit: Number(limit) }) };
-}
+const queryOf = (host: Element): CardQuery => ({
+  ...environmentOf(host),
+  limit: (Number(host.getAttribute('limit')) || undefined) as number,
+});
 
 const metadataOf = (host: StageHost): Metadata => ({
   ...host.context,
@@ -63,6 +65,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;
+  /** Whether the user has begun to answer it. */
+  let isBegun = false;
   let thanks: ThanksView | undefined;
   /** The element that had the focus before the view. */
   let origin: HTMLElement | null = null;
@@ -106,7 +110,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const others = known.filter(({ id }) => id !== shown?.card.id);
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
     tell(host, 'parley-cards', { count: known.length });
-    if (!thanks && !shown?.card.trigger && others.length === known.length) await replaceShown();
+    // An answer that the user has begun may itself have removed its card from the list, once the tab was hidden.
+    if (!thanks && !isBegun && !shown?.card.trigger && others.length === known.length) await replaceShown();
   }
 
   /** Puts the displayed card away, and shows the next one. */
@@ -132,11 +137,15 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     clear(card ? 'card' : 'empty');
     region.setAttribute('aria-label', texts.view);
     frame.lang = language;
+    isBegun = false;
     const given = appearance();
     if (given) applyAppearance(surface, host, given);
     if (card) {
       const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host) });
-      const save = (content: Content) => draft.save(content).catch(onError);
+      const save = (content: Content) => {
+        isBegun = content.state === 'partial';
+        return draft.save(content).catch(onError);
+      };
       const view = renderCard(card, texts, save, content => {
         if (shown?.view === view) end(card, content);
       });
@@ -198,10 +207,10 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
 
   const send = () => outbox.flush().catch(onError);
 
-  /** Records and sends the input when the card stops being displayed. */
+  /** Records and sends the input when the card stops being displayed. Thanks may name their user, and go too. */
   async function putAway(): Promise<void> {
-    if (!shown) return;
-    const saved = shown.view.leave();
+    if (!shown && !thanks) return;
+    const saved = shown?.view.leave();
     shown = undefined;
     clear('empty');
     presenter?.show(undefined);
@@ -241,10 +250,10 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     listen(host, 'focusin', ({ relatedTarget }: FocusEvent) => {
       if (relatedTarget) origin = relatedTarget as HTMLElement; // null if the focus was on a removed card
     }),
-    // The keyboard of a phone covers the lower edge of the window.
+    // The keyboard of a phone covers the lower edge of the window; a zoom by fingers does not.
     visualViewport &&
-      listen<Event & { target: VisualViewport }>(visualViewport, 'resize', ({ target: { height, offsetTop } }) =>
-        surface.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`),
+      listen<Event & { target: VisualViewport }>(visualViewport, 'resize', ({ target: { height, offsetTop, scale } }) =>
+        surface.style.setProperty('--_below', `${Math.max(0, innerHeight - height * scale - offsetTop)}px`),
       ),
     // Another view of the page has the same card: a layout for phones next to one for desktops, for example.
     listen(document, 'parley-answer', (event: CustomEvent<{ card: Card }>) => {

@@ -50,8 +50,7 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 .error { color: var(--parley-error, color-mix(in srgb, red 65%, currentColor)); margin-top: 12px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; position: sticky; bottom: var(--_below, 0px); padding: 12px 0 20px; background: var(--_back); border-radius: 0 0 var(--_radius) var(--_radius); container-type: scroll-state; margin-top: 128px; }
 .gap { margin-bottom: -128px; }
-.actions::before { content: ''; position: absolute; inset: -12px 0 100%; background: linear-gradient(transparent, #0003); pointer-events: none; opacity: 0; }
-@container scroll-state(stuck: bottom) { .actions::before { opacity: 1; } }
+@container scroll-state(stuck: bottom) { .actions::before { content: ''; position: absolute; inset: -12px 0 100%; background: linear-gradient(transparent, #0003); pointer-events: none; } }
 .scale:not(.star) :checked + span, .submit { background: var(--_accent); border-color: var(--_accent); color: var(--_on); }
 .submit { flex: 1; max-width: 240px; min-width: 88px; }
 .dismiss { border-color: transparent; margin-inline-start: auto; }

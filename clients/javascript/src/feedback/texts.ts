@@ -82,5 +82,4 @@ export function textsFor(language: string): { language: string; texts: Texts } {
 }
 
 /** Fills the placeholders of a text. */
-export const say = (text: string, n: number, of = n): string =>
-  text.replace('{n}', String(n)).replace('{of}', String(of));
+export const say = (text: string, n: number, of = n): string => text.replace('{n}', `${n}`).replace('{of}', `${of}`);

@@ -4,7 +4,8 @@ import { listen } from '../listen.ts';
 const SHARE = 0.5;
 const DURATION_MS = 1000;
 
-const STEPS = 20;
+/** Of the visible share. The low ones are for cards that are higher than the window. */
+const THRESHOLDS = [0.05, 0.1, 0.2, 0.3, 0.4, SHARE];
 
 /** Whether half of the card is visible, or, of a card higher than the window, half of the window is filled by it. */
 const isVisible = ({ intersectionRatio, intersectionRect, rootBounds }: IntersectionObserverEntry): boolean =>
@@ -32,7 +33,7 @@ export function watchVisibility(node: Element, onSeen: () => void): () => void {
       inView = isNow;
       update();
     },
-    { threshold: Array.from({ length: STEPS + 1 }, (_, index) => index / STEPS) },
+    { threshold: THRESHOLDS },
   );
   observer.observe(node);
   const unlisten = listen(document, 'visibilitychange', update);

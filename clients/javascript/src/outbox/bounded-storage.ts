@@ -1,11 +1,13 @@
-import { ParleyError } from '../errors.ts';
+import { ParleyError, reasonOf } from '../errors.ts';
 import { within } from '../limit.ts';
 import type { OutboxStorage } from './storage.ts';
 
 function storageFailed(cause: unknown): ParleyError {
   if (cause instanceof ParleyError && cause.kind !== 'no-reply') return cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new ParleyError('storage-failed', `The storage of the outbox failed: ${why}`, { retryable: true, cause });
+  return new ParleyError('storage-failed', `The storage of the outbox failed: ${reasonOf(cause)}`, {
+    retryable: true,
+    cause,
+  });
 }
 
 /** A storage whose operations end in limited time, and fail as `storage-failed`. A lock is not held by work that waits for it. */

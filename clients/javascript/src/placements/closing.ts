@@ -32,6 +32,17 @@ function watchSwipes(panel: HTMLElement, onClose: () => void): (() => void)[] {
   ];
 }
 
+/** Calls `onClose` for Back. Browsers without the Navigation API report a new fragment in the URL in the same way. */
+function watchBack(onClose: () => void): () => void {
+  const { navigation } = globalThis as { navigation?: EventTarget };
+  if (!navigation) return listen(window, 'popstate', onClose);
+  return listen<Event & { navigationType: string }>(
+    navigation,
+    'navigate',
+    ({ navigationType }) => navigationType === 'traverse' && onClose(),
+  );
+}
+
 /**
  * Calls `onClose` for Esc, Back, a press outside and a swipe; `isOwn` presses outside are ignored. Returns a function that
  * ends the watch.
@@ -47,7 +58,7 @@ export function watchClosing(panel: HTMLElement, onClose: () => void, isOwn: (ev
   };
   const stops = [
     ...watchSwipes(panel, onClose),
-    listen(window, 'popstate', onClose),
+    watchBack(onClose),
     listen(panel, 'cancel', event => {
       event.preventDefault(); // the view closes it, once the answer is recorded
       onClose();

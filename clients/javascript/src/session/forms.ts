@@ -1,8 +1,8 @@
-const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)+$/i;
+import { checkUrl } from '../base-url.ts';
 
 function isUrl(text: string): boolean {
   try {
-    return /^https?:\/\/\S+$/i.test(text) && Boolean(new URL(text));
+    return /^https?:\/\/\S+$/i.test(text) && Boolean(checkUrl(text, { allowHttp: true }));
   } catch {
     return false;
   }
@@ -10,7 +10,7 @@ function isUrl(text: string): boolean {
 
 /** Forms of texts with a special input. The server accepts all of these texts; it also accepts an email address without a dot. */
 export const FORMS: Record<string, (text: string) => boolean> = {
-  email: text => EMAIL.test(text),
+  email: text => /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.(?!$)|$)){2,}$/i.test(text),
   url: isUrl,
   number: text => /^-?\d+([.,]\d+)?$/.test(text),
 };

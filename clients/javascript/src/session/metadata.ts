@@ -12,7 +12,7 @@ const STANDARD = /^(platform|os_version|app_version|sdk|device_model|locale|scre
 /** Whether servers accept a value. An undefined one is not sent. */
 const isAccepted = (value: unknown): boolean =>
   typeof value === 'number'
-    ? Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    ? Math.abs(value) < 2 ** 53
     : /^(string|boolean|undefined)$/.test(typeof value) && `${value}`.length <= 256;
 
 /** Throws `invalid-argument` if the server would reject an answer with these fields. Those of a view exclude the standard ones. */
@@ -23,8 +23,6 @@ export function checkMetadata(metadata: Metadata = {}, isOfView = false): void {
     name =>
       (isOfView && STANDARD.test(name)) || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || !isAccepted(metadata[name]),
   );
-  if (wrong !== undefined)
-    throw new ParleyError('invalid-argument', `The name or value of the field "${wrong}" is not allowed.`);
-  if (own.length > MAX_FIELDS)
-    throw new ParleyError('invalid-argument', `An answer has at most ${MAX_FIELDS} fields of your own.`);
+  const fault = wrong === undefined ? own.length > MAX_FIELDS && `more than ${MAX_FIELDS}` : `"${wrong}"`;
+  if (fault) throw new ParleyError('invalid-argument', `These fields of metadata are not allowed: ${fault}.`);
 }
