@@ -239,7 +239,7 @@ export interface PublishedQuestions {
   live: LiveQuestionRow[];
   /** Every question that has ever been published. */
   terms: QuestionTermsRow[];
-  /** The latest earlier versions of questions that accept answers. */
+  /** The latest earlier versions of questions that accept answers. Those with equal steps share one array. */
   earlier: VersionRulesRow[];
 }
 
@@ -249,7 +249,7 @@ export const EARLIER_VERSIONS = 9;
 /** The columns of a question that its card shows. */
 export const LIVE_COLUMNS = `id, status, version, ${CONTENT}, ${RULES}, locale, priority, placement, full_until`;
 /** Excludes texts, and scale and option ids, which are the same in every version. */
-const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config, follow_ups`;
+const VARYING_CONFIG = "config - '{scale,options,labels,style,shuffle,url}'::text[]";
 const ACCEPTS_ANSWERS = "(q.status in ('scheduled', 'live', 'paused') or q.closed_at > $2)";
 
 /** Returns the tenant's published questions. Those closed before `closedSince` have no rules. */
@@ -267,16 +267,27 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
        from questions q where tenant_id = $1 and status <> 'draft'`,
       params,
     ),
-    tenant.query<VersionRulesRow>(
+    tenant.query<Omit<VersionRulesRow, 'follow_ups'> & { follow_ups: string }>(
       `select v.* from questions q cross join lateral (
-         select question_id, version, ${VERSION_RULES} from question_versions
+         select question_id, version, ${VARYING_CONFIG} as config, follow_ups::text as follow_ups from question_versions
          where tenant_id = q.tenant_id and question_id = q.id and version < q.version
          order by version desc limit ${EARLIER_VERSIONS}
        ) as v where q.tenant_id = $1 and q.version > 1 and q.status <> 'draft' and ${ACCEPTS_ANSWERS}`,
       params,
     ),
   ]);
-  return { live, terms, earlier };
+  const parseSteps = createSharedParser<FollowUp[]>();
+  return { live, terms, earlier: earlier.map(row => ({ ...row, follow_ups: parseSteps(row.follow_ups) })) };
+}
+
+/** Returns a parser of JSON that returns the same value for equal texts. */
+function createSharedParser<Value>(): (text: string) => Value {
+  const parsed = new Map<string, Value>();
+  return text => {
+    const value = parsed.get(text) ?? (JSON.parse(text) as Value);
+    parsed.set(text, value);
+    return value;
+  };
 }
 
 /** A question and version named in an answer. */
@@ -295,7 +306,7 @@ export const findPresentVersions = (tenant: TenantStorage, ids: string[]): Promi
 /** Returns the rules of those named versions that exist. */
 export const findVersionRules = (tenant: TenantStorage, named: NamedVersion[]): Promise<VersionRulesRow[]> =>
   tenant.query(
-    `select question_id, version, ${VERSION_RULES} from question_versions
+    `select question_id, version, ${VARYING_CONFIG} as config, follow_ups from question_versions
      where tenant_id = $1 and (question_id, version) in (select * from unnest($2::uuid[], $3::int[]))`,
     [tenant.tenantId, named.map(({ questionId }) => questionId), named.map(({ version }) => version)],
   );

@@ -183,6 +183,26 @@ describe('a question that the catalog lacks', () => {
     expect(count(EVERY_READING)).toBe(1);
   });
 
+  test('has the steps of its version, which equal versions share', async () => {
+    const { id } = await insertTenant(storage, 'A', new Date());
+    const questionId = await addQuestion(id, { version: 5 });
+    const step = { key: 'why', type: 'text', title: 'Why?', description: '', required: false, show_if: null };
+    const config = { min_length: 0, max_length: 100, input: 'text' };
+    const setSteps = (steps: object[], versions: number[]) =>
+      database.query(
+        'update question_versions set follow_ups = $2::jsonb where question_id = $1 and version = any($3::int[])',
+        [questionId, JSON.stringify(steps), versions],
+      );
+    await setSteps([{ ...step, config }], [1, 2]);
+    await setSteps([{ ...step, config, required: true }], [3]);
+    const tenant = await createCatalog(storage, notices, createCaches()).of(id);
+    const stepsOf = (version: number) => tenant.rulesOf(questionId, version)?.slice(1);
+    expect(stepsOf(1)).toMatchObject([{ key: 'why', required: false }]);
+    expect(stepsOf(2)?.[0]).toBe(stepsOf(1)?.[0]);
+    expect(stepsOf(3)).toMatchObject([{ key: 'why', required: true }]);
+    expect(stepsOf(4)).toEqual([]);
+  });
+
   test('has the options of its question and the other fields of its version', async () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     const options = [

@@ -243,12 +243,15 @@ function gatherRules(
 ): Map<string, Map<number, AnswerRules>> {
   const gathered = new Map<string, Map<number, AnswerRules>>();
   const shareSteps = createSharedSteps();
+  const shared = new Map<VersionRulesRow['follow_ups'], StepRules[]>();
   for (const { rules } of questions.values()) if (rules) shareSteps(rules.slice(1));
   for (const row of rows) {
     const present = questions.get(row.question_id)?.rules;
     if (!present) continue;
     const versions = gathered.get(row.question_id) ?? new Map<number, AnswerRules>();
-    const rules = earlierRules(present, row.config, shareSteps(row.follow_ups.map(followUpRules)));
+    const steps = shared.get(row.follow_ups) ?? shareSteps(row.follow_ups.map(followUpRules));
+    shared.set(row.follow_ups, steps);
+    const rules = earlierRules(present, row.config, steps);
     const same = [present, ...versions.values()].find(known => isSame(known, rules));
     versions.set(row.version, same ?? rules);
     gathered.set(row.question_id, versions);
