@@ -197,4 +197,18 @@ describe('applying a macro', () => {
     expect(problem(await apply(team, id, macro))).toEqual([409, 'invalid-transition']);
     expect(await messages(team, id)).toEqual(before);
   });
+
+  test('writes nothing if its text with the attributes of the user is too long for a message', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const body = '{{identity.attributes.plan|none}}'.repeat(100);
+    const macro = (await make(team, { body })).body.id;
+    const save = (length: number) =>
+      api.request('PUT', '/v1/identities/user%7C42', { as: team, body: { attributes: { plan: 'x'.repeat(length) } } });
+    await save(101);
+    expect(problem(await apply(team, id, macro))).toEqual([422, 'validation-failed']);
+    expect(await messages(team, id)).toHaveLength(1);
+    await save(100);
+    expect((await apply(team, id, macro)).body.message.body).toHaveLength(10_000);
+  });
 });

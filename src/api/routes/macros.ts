@@ -3,6 +3,7 @@ import { presentConversation } from '../../domain/conversation-replies.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { AppliedMacro, changeOf, Macro, MacroApplication, MacroPatch, NewMacro } from '../../domain/macros.ts';
 import { presentMessage } from '../../domain/message-replies.ts';
+import { Body } from '../../domain/messages.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { recall } from '../../domain/recall.ts';
@@ -186,7 +187,14 @@ async function writeText(
 ): Promise<Added | null> {
   if (body === null) return null;
   const attributes = verified ? await findAttributes(tenant, { identity, verified }) : {};
-  const content = { body: recall(body, attributes), format: 'text', kind, ...seen } as const;
+  const text = recall(body, attributes);
+  if (!Body.safeParse(text).success)
+    throw fieldFault(
+      '',
+      'too-long',
+      'The text of the macro with the attributes of the user is too long for a message.',
+    );
+  const content = { body: text, format: 'text', kind, ...seen } as const;
   const added = await insertMessage(tenant, id, undefined, author, content);
   if ('missed' in added) throw conversationMoved(added.missed);
   return added;
