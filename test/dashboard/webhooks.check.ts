@@ -167,6 +167,17 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     await page.getByRole('heading', { level: 1, name: 'How likely?' }).waitFor();
   });
 
+  test('a rare event is found behind many newer ones', async () => {
+    const change = (at: number) => asPerson(page, 'PUT', '/v1/identities/ux%7Cmany', { attributes: { orders: at } });
+    for (let at = 0; at < 120; at += 1) await change(at);
+    await waitFor(async () => {
+      const { data } = await asPerson(page, 'GET', '/v1/events?types=identity.updated&limit=100&after=20');
+      return data.length === 100;
+    });
+    await open(`${pathTo('events')}?type=question.published`);
+    await page.getByRole('cell', { name: 'question.published' }).first().waitFor();
+  });
+
   test('the pages pass the checks at every width', { timeout: 240_000 }, async () => {
     await expectNoViolationsOn(ada, [pathTo('webhooks'), pathTo('webhook', { id: webhookId }), pathTo('events')], open);
     await page.setViewportSize({ width: 1440, height: 900 });

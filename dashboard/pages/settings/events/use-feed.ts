@@ -55,12 +55,28 @@ async function readForwards(tenantId: string | undefined, { type }: Wanted, firs
   return { events: data, next: has_more ? last + 1 : undefined };
 }
 
-/** Reads a page of the feed backwards: the events with this number and lesser ones. */
-async function readBackwards(tenantId: string | undefined, { type }: Wanted, last: number): Promise<FeedPage> {
-  const after = Math.max(0, last - PAGE_SIZE);
-  const { data, oldest = 0 } = await read(tenantId, type, after, PAGE_SIZE);
-  const events = data.filter(({ sequence }) => sequence <= last).toReversed();
-  return { events, next: after < oldest || after === 0 ? undefined : after };
+/**
+ * Reads a page of the feed backwards: the events with this number and lesser ones.
+ *
+ * Events of a type may be rare: the range of numbers is doubled until it contains one, and halved if it contains more than a
+ * page. A range as long as a page never does.
+ */
+async function readBackwards(tenantId: string | undefined, { type }: Wanted, newest: number): Promise<FeedPage> {
+  let to = newest;
+  let length = PAGE_SIZE;
+  for (;;) {
+    const after = Math.max(0, to - length);
+    const { data, has_more, last, oldest = 0 } = await read(tenantId, type, after, PAGE_SIZE);
+    if (has_more && last < to && length > PAGE_SIZE) {
+      length /= 2;
+      continue;
+    }
+    const events = data.filter(({ sequence }) => sequence <= to).toReversed();
+    const next = after < oldest || after === 0 ? undefined : after;
+    if (!type || events.length > 0 || next === undefined) return { events, next };
+    to = after;
+    length *= 2;
+  }
 }
 
 /** The events of the tenant: from a number on in their order, or the newest first. */
