@@ -137,7 +137,6 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     clear(card ? 'card' : 'empty');
     region.setAttribute('aria-label', texts.view);
     frame.lang = language;
-    isBegun = false;
     const given = appearance();
     if (given) applyAppearance(surface, host, given);
     if (card) {
@@ -200,6 +199,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
 
   function clear(state: 'empty' | 'card' | 'thanks'): void {
     thanks = undefined;
+    isBegun = false;
     region.replaceChildren();
     status.replaceChildren();
     host.dataset.state = state;
