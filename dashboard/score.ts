@@ -12,6 +12,20 @@ export function formatScore(measure: Score['measure'], value: number): string {
 export const scoreText = (score: Score | null): string =>
   score?.value == null ? '–' : formatScore(score.measure, score.value);
 
+/** The difference of two scores with its sign; undefined if one of them is missing. */
+export function changeText(now: Score | null, before: Score | null): string | undefined {
+  if (now?.value == null || before?.value == null) return undefined;
+  const change = now.value - before.value;
+  return change === 0 ? t('unchanged') : `${change > 0 ? '▲' : '▼'} ${sizeText(now.measure, Math.abs(change))}`;
+}
+
+/** The size of a change of a score. Shares change by percentage points. */
+function sizeText(measure: Score['measure'], size: number): string {
+  if (measure === 'nps' || measure === 'mean') return formatScore(measure, size).replace('+', '');
+  const count = Math.round(size);
+  return t('{count, plural, one {# percentage point} other {# percentage points}}', { count });
+}
+
 export const measureName = (measure: Score['measure']): string =>
   ({ nps: t('NPS'), csat: t('Satisfied'), mean: t('Average'), positive: t('Thumbs up') })[measure];
 

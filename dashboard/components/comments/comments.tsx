@@ -89,7 +89,11 @@ export function Comments({ questionId, filters: { q, tag }, change }: CommentsPr
       <Ready query={list}>
         {() =>
           list.items.length === 0 && !list.hasNextPage ? (
-            <Empty title={t('No comments')}>{t('Comments that match your filters appear here.')}</Empty>
+            <Empty title={t('No comments')}>
+              {query.q || query.tag
+                ? t('Comments that match your filters appear here.')
+                : t('What people write in their answers appears here.')}
+            </Empty>
           ) : (
             <>
               <ul className={styles.list}>

@@ -24,7 +24,7 @@ function usePages(): Place[] {
     [t('Settings'), pathTo('general')],
     [t('Appearance'), pathTo('appearance')],
     [t('Inbox settings'), pathTo('inboxSettings'), may('tenant:write')],
-    [t('API Keys'), pathTo('apiKeys'), may('api-keys:manage')],
+    [t('API keys'), pathTo('apiKeys'), may('api-keys:manage')],
     [t('Saved replies'), pathTo('savedReplies')],
     [t('Members'), pathTo('members')],
     [t('Webhooks'), pathTo('webhooks'), may('webhooks:manage')],

@@ -1,10 +1,10 @@
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import type { QuestionWithResults, Score } from '../../api/names.ts';
+import type { QuestionWithResults } from '../../api/names.ts';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
-import { formatScore, measureName, scoreText } from '../../score.ts';
+import { changeText, measureName, scoreText } from '../../score.ts';
 import styles from './home.module.css';
 
 const EVERY_MS = 30_000;
@@ -14,14 +14,6 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
-
-/** The difference of two scores with its sign; undefined if one of them is missing. */
-export function changeText(now: Score | null, before: Score | null): string | undefined {
-  if (now?.value == null || before?.value == null) return undefined;
-  const change = now.value - before.value;
-  const text = formatScore(now.measure, Math.abs(change));
-  return change === 0 ? t('unchanged') : `${change > 0 ? '▲' : '▼'} ${text.replace('+', '')}`;
-}
 
 function QuestionScore({ question: { id, name, results } }: { question: QuestionWithResults }) {
   const params = { id };

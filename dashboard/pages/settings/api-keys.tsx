@@ -73,7 +73,7 @@ const Name = ({ apiKey }: { apiKey: ApiKey }) => (
   </>
 );
 
-/** Settings, tab API Keys. */
+/** Settings, tab API keys. */
 export function ApiKeys() {
   const list = useList('GET /v1/api-keys', {});
   const { may } = useSession();
@@ -89,7 +89,7 @@ export function ApiKeys() {
     </Button>
   );
   return (
-    <SettingsFrame title={t('API Keys')} actions={create}>
+    <SettingsFrame title={t('API keys')} actions={create}>
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
@@ -99,7 +99,7 @@ export function ApiKeys() {
           ) : (
             <>
               <Table
-                caption={t('API Keys')}
+                caption={t('API keys')}
                 rows={list.items}
                 keyOf={({ id }) => id}
                 columns={[

@@ -21,7 +21,7 @@ export function SettingsFrame({
     { href: pathTo('general'), title: t('General') },
     { href: pathTo('appearance'), title: t('Appearance') },
     ...(may('tenant:write') ? [{ href: pathTo('inboxSettings'), title: t('Inbox') }] : []),
-    ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
+    ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API keys') }] : []),
     { href: pathTo('savedReplies'), title: t('Saved replies') },
     ...(may('webhooks:manage') ? [{ href: pathTo('webhooks'), title: t('Webhooks') }] : []),
     ...(may('events:read') ? [{ href: pathTo('events'), title: t('Events') }] : []),
