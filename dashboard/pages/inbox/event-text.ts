@@ -95,7 +95,10 @@ const SENTENCES: Partial<Record<MessageEvent['field'], Sentence>> = {
   subject: ({ to }, who) =>
     to ? t('{who} changed the subject to “{subject}”', { who, subject: to }) : t('{who} removed the subject', { who }),
   custom: customSentence,
-  merged_into_id: (_, who) => t('{who} merged the conversation into another one', { who }),
+  merged_into_id: ({ to }, who) =>
+    to
+      ? t('{who} merged the conversation into another one', { who })
+      : t('{who} deleted the conversation into which this one was merged', { who }),
 };
 
 function causeText({ reason }: MessageEvent, { macroName, ruleName }: People): string {

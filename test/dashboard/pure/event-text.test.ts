@@ -59,6 +59,11 @@ describe('an event is a sentence', () => {
     ],
     ['a merge', text('merged_into_id', null, 'conversation_1'), 'Ada merged the conversation into another one'],
     [
+      'the end of a merge',
+      text('merged_into_id', 'conversation_1', null),
+      'Ada deleted the conversation into which this one was merged',
+    ],
+    [
       'a macro',
       text('tags', [], ['export'], { type: 'macro', id: 'macro_1' }),
       'Ada added #export with “Where the export is”',
