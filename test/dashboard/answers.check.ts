@@ -255,7 +255,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
 
   test('only scopes of existing features are offered, and secrets do not close by accident', async () => {
     await open(pathTo('general'));
-    await page.getByRole('link', { name: 'API Keys' }).click();
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'Create API key' }).first().click();
     await page.getByLabel('Name').fill('careful');
     const scopes = await page.getByRole('checkbox').evaluateAll(all => all.map(box => box.getAttribute('value')));

@@ -271,7 +271,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 240_000 }, () => {
   });
 
   test.each<[Role, string, string[]]>([
-    ['admin', 'Grace', ['API Keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token inspector']],
+    ['admin', 'Grace', ['API keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token inspector']],
     ['agent', 'Linus', ['Reply', 'Token inspector']],
     ['analyst', 'Eva', []],
   ])('%s: has exactly the pages and actions of the role', async (role, name, sees) => {
@@ -290,8 +290,8 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 240_000 }, () => {
       what,
       them.page.getByRole(kind, { name: what, exact: true }),
     ];
-    await look(pathTo('general'), byRole('link', 'API Keys'), byRole('link', 'Audit log'));
-    const inspectorAt = sees.includes('API Keys') ? 'apiKeys' : 'general';
+    await look(pathTo('general'), byRole('link', 'API keys'), byRole('link', 'Audit log'));
+    const inspectorAt = sees.includes('API keys') ? 'apiKeys' : 'general';
     await look(pathTo('questions'), byRole('link', 'New question'));
     await look(pathTo('data'), byRole('heading', 'Quarantine'));
     await look(pathTo('conversation', { id }), byRole('button', 'Delete'), byRole('button', 'Reply'));
@@ -303,7 +303,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 240_000 }, () => {
     const write = asPerson(them.page, 'POST', '/v1/questions', { type: 'nps', title: 'Mine?' });
     if (mayWriteQuestions) expect((await write).status).toBe('draft');
     else await expect(write).rejects.toThrow(/403/);
-    if (sees.includes('API Keys')) return;
+    if (sees.includes('API keys')) return;
     await open(pathTo('apiKeys'), them.page);
     const alert = them.page.getByRole('alert');
     await alert.waitFor();

@@ -359,7 +359,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 240_000 }, () =
     expect(await eva.page.getByRole('link', { name: 'New question' }).count()).toBe(0);
     await eva.page.goto(`${installation.baseUrl}/dashboard/settings`);
     await eva.page.getByRole('link', { name: 'General' }).waitFor();
-    expect(await eva.page.getByRole('link', { name: 'API Keys' }).count()).toBe(0);
+    expect(await eva.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
     expect(await eva.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
     await expectNoViolations(eva);
   });
