@@ -19,6 +19,7 @@ import {
   insertEvents,
   openWrite,
   placeEvents,
+  SYSTEM_AUTHOR,
 } from './conversation-rows.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
@@ -57,7 +58,7 @@ export const assignBatch = (tenant: TenantStorage): Promise<{ outcomes: Decision
     const fresh = await lockFresh(tx, tenantId, current.version);
     const rows = [...waiting, ...fresh];
     if (rows.length === 0) return { outcomes: [], isFull: false };
-    const writing: EventWriting = { tx, tenantId, author: SYSTEM, now: await openWrite(tx) };
+    const writing: EventWriting = { tx, tenantId, author: SYSTEM_AUTHOR, now: await openWrite(tx) };
     const { decisions, turns } = decideAssignments({ ...current, team, now: writing.now }, rows);
     const made = decisions.filter(({ outcome }, index) => outcome !== 'waiting' || !rows[index]?.keepsRule);
     await storeDecisions(writing, rows, made, current.version);
@@ -69,8 +70,6 @@ export const assignBatch = (tenant: TenantStorage): Promise<{ outcomes: Decision
     const isFull = Math.max(waiting.length, fresh.length) >= ASSIGNED_AT_ONCE;
     return { outcomes: made.map(({ outcome }) => outcome), isFull };
   });
-
-const SYSTEM = { type: 'system', id: null, name: null } as const;
 
 /** Locks the members that the rules name, and then counts their conversations, no further than their capacity. */
 async function lockTeam(tx: Transaction, tenantId: string, rules: readonly AssignmentRule[]): Promise<Candidate[]> {

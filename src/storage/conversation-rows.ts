@@ -91,6 +91,9 @@ export interface Writing {
   now: Date;
 }
 
+/** The author of automatic changes. */
+export const SYSTEM_AUTHOR: SystemAuthor = { type: 'system', id: null, name: null };
+
 /** A write of events, also by the system. */
 export type EventWriting = Omit<Writing, 'author'> & { author: Author | SystemAuthor };
 

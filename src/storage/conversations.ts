@@ -12,6 +12,7 @@ import {
   type Owner,
   openWrite,
   readConversation,
+  SYSTEM_AUTHOR,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
@@ -51,14 +52,12 @@ export async function unassignMember(
   );
 }
 
-const SYSTEM = { type: 'system', id: null, name: null } as const;
-
 /** Deletes a conversation with its messages. Those that were merged into it continue on their own. */
 export const deleteConversation = (
   tenant: TenantStorage,
   id: string,
   check: (conversation: ConversationRow) => void,
-  author: EventWriting['author'] = SYSTEM,
+  author: EventWriting['author'] = SYSTEM_AUTHOR,
 ): Promise<void> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
