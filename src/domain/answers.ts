@@ -298,15 +298,13 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
     if (!choice.success || !choice.data.option_ids) return 'Must be an object such as {"option_ids": ["a"]}.';
     const ids = choice.data.option_ids;
     if (new Set(ids).size !== ids.length) return 'Must not contain an option twice.';
-    const unknown = ids.find(
-      id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
-    );
+    const rest = ids.filter(id => !config.options.some(option => option.id === id));
+    const unknown = rest.find(id => !(id === 'other' && config.allow_other));
     if (unknown !== undefined) return `Must only contain options of the question: ${optionsOf(config)}.`;
     const count = chosenOptions(choice.data).size;
     if (count < (config.min ?? 1)) return `Must choose at least ${config.min ?? 1}.`;
     if (config.max !== undefined && count > config.max) return `Must choose at most ${config.max}.`;
-    const isOther = ids.includes('other') && !config.options.some(({ id }) => id === 'other');
-    return validateOther(choice.data, isOther, config.allow_other);
+    return validateOther(choice.data, rest.includes('other'), config.allow_other);
   },
   text: (value, config) => {
     if (typeof value !== 'string') return 'Must be a string such as "text".';
