@@ -152,7 +152,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
   });
 
   test('a Valkey whose memory fills up raises an alert before answers are rejected', async () => {
-    await expectToFire(['ParleyQueueMemoryHigh'], '`maxmemory` of Valkey at 1.67 × what it uses', () =>
+    await expectToFire(['ParleyQueueMemoryHigh'], "Valkey's `maxmemory` set to 1.67 times the memory in use", () =>
       fillValkey(world.valkey().url, 0.6),
     );
   });

@@ -23,6 +23,6 @@ export function checkMetadata(metadata: Metadata = {}, isOfView = false): void {
     name =>
       (isOfView && STANDARD.test(name)) || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || !isAccepted(metadata[name]),
   );
-  const fault = wrong === undefined ? own.length > MAX_FIELDS && `more than ${MAX_FIELDS}` : `"${wrong}"`;
-  if (fault) throw new ParleyError('invalid-argument', `These fields of metadata are not allowed: ${fault}.`);
+  const fault = wrong === undefined ? own.length > MAX_FIELDS && `more than ${MAX_FIELDS} fields` : `"${wrong}"`;
+  if (fault) throw new ParleyError('invalid-argument', `Metadata that is not allowed: ${fault}.`);
 }
