@@ -150,7 +150,8 @@ export function valueText(value: unknown, question?: Labeled): string {
   const options = (question?.config.options ?? []) as { id: string; label: string }[];
   const labelOf = (id: string) => options.find(option => option.id === id)?.label ?? id;
   const chosen = [option_id, ...option_ids].filter(id => id !== undefined).map(labelOf);
-  return [...chosen, ...(other_text ? [t('Other: {text}', { text: other_text })] : [])].join(', ');
+  const other = other_text ? t('Other: {text}', { text: other_text }) : t('Other');
+  return [...chosen, ...(other_text === undefined ? [] : [other])].join(', ');
 }
 
 const isWritten = (value: unknown): boolean =>

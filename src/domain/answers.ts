@@ -48,7 +48,9 @@ const ChoiceValue = z
       .max(31)
       .optional()
       .meta({ description: 'For `multi_choice`', uniqueItems: true }),
-    other_text: text(5000).optional().meta({ description: 'Text for "other", if the question allows it' }),
+    other_text: text(5000)
+      .optional()
+      .meta({ description: 'Text for "other", if the question allows it; may be empty' }),
   })
   .meta({ id: 'ChoiceValue' });
 
@@ -254,9 +256,10 @@ const integerBetween = (min: number, max: number) => (value: unknown) =>
     ? undefined
     : `Must be an integer from ${min} to ${max}.`;
 
+/** The text of "other" may be empty: a client drops a rejected answer, and the choice itself counts. */
 function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
   if (!allowed && value.other_text !== undefined) return 'Must not have other_text: the question does not allow it.';
-  if (chosen && !value.other_text) return 'Must have other_text for "other".';
+  if (chosen && value.other_text === undefined) return 'Must have other_text for "other".';
   return undefined;
 }
 

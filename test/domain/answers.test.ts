@@ -37,8 +37,14 @@ const CASES: Case[] = [
   [
     'single_choice',
     { options: OPTIONS, allow_other: true },
-    [{ option_id: 'a' }, { other_text: 'y' }, { option_id: 'other', other_text: 'y' }],
-    [{}, { option_id: 'other' }, { option_id: 'a', other_text: 'y' }, { other_text: '' }],
+    [
+      { option_id: 'a' },
+      { other_text: 'y' },
+      { option_id: 'other', other_text: 'y' },
+      { other_text: '' },
+      { option_id: 'other', other_text: '' },
+    ],
+    [{}, { option_id: 'other' }, { option_id: 'a', other_text: 'y' }],
   ],
   [
     'multi_choice',
@@ -60,6 +66,8 @@ const CASES: Case[] = [
     [
       { option_ids: [], other_text: 'y' },
       { option_ids: ['a', 'other'], other_text: 'y' },
+      { option_ids: [], other_text: '' },
+      { option_ids: ['a', 'other'], other_text: '' },
     ],
     [{ option_ids: ['a', 'b'], other_text: 'y' }, { option_ids: ['other'] }, { option_ids: [] }],
   ],
