@@ -62,7 +62,8 @@ export function parseDate(value: unknown): number | undefined {
   const time = Date.parse(value.toUpperCase());
   if (Number.isNaN(time)) return undefined;
   const [day = ''] = value.split(/[Tt]/);
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? time : undefined; // refuses 2026-02-30
+  const start = new Date(`${day}T00:00:00Z`); // invalid for 0001-12-45, which Date.parse reads as 12 January 1945
+  return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(day) ? time : undefined; // refuses 2026-02-30
 }
 
 /** Maximum number of days of `older_than_days` and `newer_than_days`: a hundred years. */
