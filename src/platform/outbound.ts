@@ -12,6 +12,8 @@ export const RESPONSE_BYTES = 1024;
 /** Less than most servers wait, so that an idle connection is closed by this side first. */
 const IDLE_MS = 4000;
 const MAX_IDLE_CONNECTIONS = 64;
+/** Maximum number of interim responses (1xx) to a request. A server that sends nothing else would keep the process busy. */
+const MAX_INTERIM_RESPONSES = 10;
 const RESOLVE = { timeout: 2000, tries: 2 };
 /** Errors of a name server that has answered: the name does not exist, or has no addresses. */
 const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA'];
@@ -179,6 +181,10 @@ const exchange = (
     let size = 0;
     let status = 0; // decides once it has arrived, also if the body is cut off
     let retryAfter: string | undefined;
+    let interim = 0;
+    request.on('information', () => {
+      if (++interim > MAX_INTERIM_RESPONSES) request.destroy(tooManyInterim());
+    });
     request.on('response', response => {
       status = response.statusCode ?? 0;
       retryAfter = response.headers['retry-after'];
@@ -201,3 +207,6 @@ const exchange = (
   });
 
 const timedOut = (ms: number) => Object.assign(new Error(`no response in ${ms / 1000} s`), { code: 'ETIMEDOUT' });
+
+const tooManyInterim = () =>
+  Object.assign(new Error(`more than ${MAX_INTERIM_RESPONSES} interim responses`), { code: 'EPROTO' });

@@ -257,6 +257,22 @@ describe('a request', () => {
     expect(sent).toBeLessThan(10_000_000);
   });
 
+  test('gets a response after a few interim ones, and ends when a server sends nothing else', async () => {
+    let count = 10;
+    await withReceiver(
+      ({ socket }) => {
+        socket.on('error', () => undefined).write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count));
+        if (count === 10) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      },
+      async port => {
+        const outbound = createOutbound(LOCAL);
+        expect((await outbound.post(`http://127.0.0.1:${port}/`, post)).status).toBe(204);
+        count = 11;
+        await expect(outbound.post(`http://127.0.0.1:${port}/`, post)).rejects.toMatchObject({ code: 'EPROTO' });
+      },
+    );
+  });
+
   test('counts by its status, although the body is cut off', async () => {
     await withReceiver(
       (_, response) => {
