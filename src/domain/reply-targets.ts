@@ -89,15 +89,16 @@ function periodsOf(day: number, { office_hours, timezone }: ReplyPlan): { opens:
 /**
  * Returns when a user who waits since a time should have a reply; null without a target for the priority.
  *
- * The target's minutes elapse only within office hours. They are minutes of real time: a period is an hour shorter or
- * longer on a day on which the clock is set forward or back within it.
+ * The target's minutes elapse only within office hours. They are minutes of real time: a period begins and ends when the
+ * clock first reaches its times, so it is an hour shorter or longer on a day on which the clock is set forward or back
+ * within it, and it has no time if the clock skips it.
  */
 export function replyDueAt(since: Date, priority: ConversationPriority, plan: ReplyPlan): Date | null {
   const target = plan.reply_targets[priority];
   if (target === undefined) return null;
   let left = target * MINUTE_MS;
   if (plan.office_hours.length === 0) return new Date(since.getTime() + left);
-  let reached = since.getTime(); // a period that the clock skips falls into a later one: no time counts twice
+  let reached = since.getTime();
   for (let day = Math.floor(clockAt(reached, plan.timezone) / DAY_MS); ; day += 1) {
     for (const { opens, closes } of periodsOf(day, plan)) {
       const start = Math.max(opens, reached);
