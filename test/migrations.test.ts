@@ -214,6 +214,31 @@ test('the index of answers by identity stores each identity once, and replaces t
   expect(before / (await sizeOf('answers_by_identity'))).toBeGreaterThan(4);
 });
 
+test('merges into conversations that are gone are ended, and no others', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20270106-event-numbers' });
+  await using owner = await connect(database.url);
+  const [target, kept, orphan] = [randomUUID(), randomUUID(), randomUUID()];
+  const insert = (id: string, into: string | null) =>
+    owner.query(
+      `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
+         last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread,
+         created_at, updated_at, team_updated_at, last_activity_at, merged_into_id)
+       values ($1, $2, 'ada', true, '', 'resolved', 'none', '{}', 'user', 1, 0, '', 'user', 1, 1, 0, 0, now(), now(), now(), now(), $3)`,
+      [target, id, into],
+    );
+  await insert(target, null);
+  await insert(kept, target);
+  await insert(orphan, randomUUID());
+  await orm.migrator.up();
+  await orm.close(true);
+  const { rows } = await owner.query('select id from conversations where merged_into_id is not null');
+  expect(rows).toEqual([{ id: kept }]);
+  const events = await owner.query("select object_id from events where type = 'conversation.updated'");
+  expect(events.rows).toEqual([{ object_id: orphan }]);
+});
+
 test('stored texts are marked for indexing, for tenants that have some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);

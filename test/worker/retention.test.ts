@@ -1,5 +1,6 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { toTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { listDayCounts, rebuildResults } from '../../src/storage/results.ts';
@@ -8,6 +9,7 @@ import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { deleteExpired } from '../../src/worker/retention.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, makeTenant, publishQuestion, storageOf, type TestTenant } from '../support/make.ts';
+import { connect } from '../support/migrations.ts';
 import { makeMember } from '../support/person.ts';
 
 const api = await createApi();
@@ -245,6 +247,77 @@ describe('conversations', () => {
     );
     expect(messages.map(({ conversation_id }) => conversation_id).toSorted()).toEqual(kept.toSorted());
     expect(messages).not.toContainEqual({ conversation_id: gone });
+  });
+
+  const typeId = (id: string) => toTypeId('conversation', id);
+  const merge = (id: string, into: string) =>
+    api.request('POST', `/v1/conversations/${typeId(id)}/merge`, {
+      as: tenant.key.apiKey,
+      body: { into: typeId(into) },
+    });
+
+  test('that are deleted end the merges into them, and the merged ones continue on their own', async () => {
+    const [target, merged, middle, last] = [
+      await talk(31, 'resolved'),
+      await talk(2, 'open'),
+      await talk(33, 'resolved'),
+      await talk(1, 'open'),
+    ];
+    await merge(merged, target);
+    await merge(last, middle);
+    await merge(middle, target);
+    await api.database.query("update conversations set resolved_at = now() - interval '31 days' where id = $1", [
+      middle,
+    ]);
+    await retain({ conversations_days: 30 });
+    expect(await expire()).toEqual({ conversations: 2 });
+    expect(await idsIn('conversations')).toEqual([merged, last].toSorted());
+    for (const [id, from] of [
+      [merged, target],
+      [last, middle],
+    ] as const) {
+      const path = `/v1/conversations/${typeId(id)}`;
+      const as = tenant.key.apiKey;
+      expect((await api.request('GET', path, { as })).body).toMatchObject({ merged_into_id: null, status: 'resolved' });
+      const found = await api.request('GET', `${path}/messages?limit=100`, { as });
+      expect(found.body.data.at(-1)).toMatchObject({
+        author: { type: 'system' },
+        body: `merged_into_id: ${typeId(from)} → none`,
+        event: { field: 'merged_into_id', from: typeId(from), to: null, reason: { type: 'timer', id: null } },
+      });
+      const sent = await api.request('POST', `${path}/messages`, {
+        as: await tenant.sign('user|42'),
+        body: { body: 'x' },
+      });
+      expect(sent).toMatchObject({ status: 201, body: { conversation_id: typeId(id) } });
+      const events = await api.database.query<{ data: object }>(
+        "select data from events where object_id = $1 and type = 'conversation.updated' order by written_at desc limit 1",
+        [id],
+      );
+      expect(events).toEqual([{ data: { by: { type: 'system', id: null } } }]);
+    }
+  });
+
+  test('all go with those that were merged into them, if all are due', async () => {
+    const [target, merged] = [await talk(400, 'resolved'), await talk(31, 'open')];
+    await merge(merged, target);
+    await api.database.query('update conversations set resolved_at = last_activity_at where id = $1', [merged]);
+    await retain({ conversations_days: 30 });
+    expect(await expire()).toEqual({ conversations: 2 });
+    expect(await idsIn('conversations')).toEqual([]);
+  });
+
+  test('wait for the next round while one that was merged into them is locked', async () => {
+    const [target, merged] = [await talk(31, 'resolved'), await talk(2, 'open')];
+    await merge(merged, target);
+    await retain({ conversations_days: 30 });
+    await using client = await connect(api.database.url);
+    await client.query('begin');
+    await client.query('select from conversations where id = $1 for update', [merged]);
+    expect(await expire()).toEqual({});
+    await client.query('commit');
+    expect(await expire()).toEqual({ conversations: 1 });
+    expect(await idsIn('conversations')).toEqual([merged]);
   });
 
   test('with many messages are deleted in batches', async () => {

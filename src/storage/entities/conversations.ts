@@ -67,6 +67,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_mentioned'),
     indexFromMigration('conversations_open_mentioned'),
     indexFromMigration('conversations_due'),
+    indexFromMigration('conversations_merged'),
   ],
   uniques: [
     {

@@ -57,6 +57,7 @@ import { CountIndexes } from './20270104-count-indexes.ts';
 import { RedactedPreviews } from './20270104-redacted-previews.ts';
 import { ProfileChanges } from './20270105-profile-changes.ts';
 import { EventNumbers } from './20270106-event-numbers.ts';
+import { MergedConversations } from './20270107-merged-conversations.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -119,6 +120,7 @@ export const MIGRATIONS = [
   { name: '20270104-redacted-previews', class: RedactedPreviews },
   { name: '20270105-profile-changes', class: ProfileChanges },
   { name: '20270106-event-numbers', class: EventNumbers },
+  { name: '20270107-merged-conversations', class: MergedConversations },
 ];
 
 /**
@@ -128,7 +130,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 43;
+export const NEEDED_SCHEMA = 44;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
