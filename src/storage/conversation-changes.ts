@@ -17,6 +17,7 @@ import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { type ReplyPlan, replyDueAt } from '../domain/reply-targets.ts';
+import { lockConversations } from './conversation-locks.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
@@ -87,8 +88,6 @@ export interface BulkActor {
 
 /**
  * Makes one change of many conversations in one transaction, and returns the outcomes in order of `ids`.
- *
- * Rows are locked in order of their ids, so that two such changes never wait for each other.
  */
 export const changeConversations = (
   tenant: TenantStorage,
@@ -99,10 +98,7 @@ export const changeConversations = (
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     await requireReferences(tx, tenantId, change, pointer);
-    const rows = await tx.query<ConversationRow>(
-      `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
-      [tenantId, ids],
-    );
+    const rows = await lockConversations(tx, tenantId, ids);
     const changes: Changed[] = [];
     const outcomes = new Map<string, BulkOutcome>();
     for (const before of rows) {
@@ -129,10 +125,7 @@ export const mergeConversation = (
 ): Promise<ConversationRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const rows = await tx.query<ConversationRow>(
-      `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
-      [tenantId, [id, into]],
-    );
+    const rows = await lockConversations(tx, tenantId, [id, into]);
     const [before, target] = [id, into].map(wanted => rows.find(row => row.id === wanted));
     if (!before) throw notFound('conversation');
     requireMergeable(before, target);

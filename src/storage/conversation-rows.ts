@@ -63,7 +63,8 @@ export async function openWrite(tx: Transaction): Promise<Date> {
   return rows[0]?.now as Date;
 }
 
-const belongsTo = (row: ConversationRow, owner: Owner | undefined): boolean =>
+/** Whether a conversation is one of the owner; the team owns all. */
+export const belongsTo = (row: ConversationRow, owner: Owner | undefined): boolean =>
   !owner || (row.identity === owner.identity && row.identity_verified === owner.verified);
 
 export async function readConversation(

@@ -1,10 +1,11 @@
 import { type MessageEvent, reasonOf } from '../domain/conversation-events.ts';
 import { causedBy } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
+import { notFound } from '../domain/problem.ts';
 import { storeChanges } from './conversation-changes.ts';
+import { deleteMessages, lockWithMerged } from './conversation-locks.ts';
 import {
   type Author,
-  CONVERSATION_COLUMNS,
   type ConversationRow,
   type EventWriting,
   feedEvents,
@@ -34,8 +35,11 @@ export async function unassignMember(
 ): Promise<void> {
   const now = await openWrite(tx);
   const freed = await tx.query<{ conversation_id: string; seq: number; note_seq: number }>(
-    `update conversations set assignee_id = null, last_note_seq = last_note_seq + 1, team_updated_at = $3
-     where tenant_id = $1 and assignee_id = $2
+    `with held as materialized (
+       select id as held_id from conversations where tenant_id = $1 and assignee_id = $2 order by id for update
+     )
+     update conversations set assignee_id = null, last_note_seq = last_note_seq + 1, team_updated_at = $3
+     from held where tenant_id = $1 and id = held_id
      returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
     [tenantId, memberId, now],
   );
@@ -61,27 +65,23 @@ export const deleteConversation = (
 ): Promise<void> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const conversation = await readConversation(tx, tenantId, id, undefined, 'for update');
+    const rows = await lockWithMerged(tx, tenantId, id);
+    const conversation = rows.find(row => row.id === id);
+    if (!conversation) throw notFound('conversation');
     check(conversation);
-    await separateMerged(tx, tenantId, conversation, author);
-    await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenantId, id]);
+    const merged = rows.filter(row => row.merged_into_id === id);
+    await separate({ tx, tenantId, author }, merged);
+    await deleteMessages(tx, tenantId, id);
     await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenantId, id]);
     const object = { type: 'conversation', id } as const;
     await writeEvents(tx, [{ tenantId, type: 'conversation.deleted', object, data: { by: causedBy(author) } }]);
   });
 
-/** Ends the merges into a locked conversation, so that messages to the merged ones are not written to a deleted one. */
-async function separateMerged(
-  tx: Transaction,
-  tenantId: string,
-  { id, identity, identity_verified }: ConversationRow,
-  author: EventWriting['author'],
+/** Ends merges into a conversation that is deleted, so that messages to the merged ones are not written to it. */
+async function separate(
+  { tx, tenantId, author }: Omit<EventWriting, 'now'>,
+  merged: readonly ConversationRow[],
 ): Promise<void> {
-  const merged = await tx.query<ConversationRow>(
-    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
-     and merged_into_id = $4 order by id for update`,
-    [tenantId, identity, identity_verified, id],
-  );
   if (merged.length === 0) return;
   const changes = merged.map(before => ({ before, after: { ...before, merged_into_id: null } }));
   await storeChanges({ tx, tenantId, author, now: await openWrite(tx) }, changes, reasonOf(author));

@@ -3,7 +3,9 @@ import { MAX_MACROS, type MacroChange } from '../domain/macros.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import { requireReferences } from './conversation-changes.ts';
+import { lockWithTarget } from './conversation-locks.ts';
 import { byTime, createList, readPage } from './lists.ts';
+import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { requireRoom } from './tenants.ts';
 
@@ -44,9 +46,9 @@ export async function findMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'
 export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date): Promise<MacroRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    await requireReferences(tx, tenantId, macro.changes, CHANGES);
     const detail = `A tenant can have at most ${MAX_MACROS} macros.`;
     await requireRoom(tx, tenantId, { table: 'macros', most: MAX_MACROS, detail });
+    await requireReferences(tx, tenantId, macro.changes, CHANGES);
     const rows = await tx.query<MacroRow>(
       `insert into macros (tenant_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $8) returning ${COLUMNS}`,
       [tenantId, newUuid(), macro.name, macro.shortcut, macro.body, macro.kind, JSON.stringify(macro.changes), now],
@@ -81,16 +83,16 @@ export const updateMacro = (
   });
 
 /**
- * Locks a conversation and the one into which it was merged, in order of their ids as bulk changes do: a macro writes its
- * text to the second, and then changes the first.
+ * Locks the rows of a macro in the order of `conversation-locks.ts`: the member whom it assigns, and the conversation with
+ * the one into which it was merged. The text is written to the second, and the first is changed.
  */
-export async function lockForMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'>, id: string): Promise<void> {
-  await tenant.query(
-    `select from conversations where tenant_id = $1 and id in (
-       select unnest(array[id, merged_into_id]) from conversations where tenant_id = $1 and id = $2)
-     order by id for update`,
-    [tenant.tenantId, id],
-  );
+export async function lockForMacro(
+  tenant: Pick<TenantStorage, 'query' | 'tenantId'>,
+  id: string,
+  { changes: { assignee_id } }: Pick<MacroRow, 'changes'>,
+): Promise<void> {
+  await lockMembers(tenant, tenant.tenantId, assignee_id ? [assignee_id] : []);
+  await lockWithTarget(tenant, tenant.tenantId, id);
 }
 
 /** Deletes a macro. `check` throws to prevent it. */

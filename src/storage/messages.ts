@@ -5,9 +5,11 @@ import { causedBy } from '../domain/events.ts';
 import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { replyDueAt } from '../domain/reply-targets.ts';
+import { followMerges, lockConversations } from './conversation-locks.ts';
 import {
   type Author,
   addNote,
+  belongsTo,
   type ConversationRow,
   feedEvents,
   insertEvents,
@@ -25,6 +27,7 @@ import {
 } from './conversation-rows.ts';
 import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { writeEvents } from './events.ts';
+import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { readReplyPlan } from './tenants.ts';
@@ -49,32 +52,64 @@ export interface Missed {
  * With `after`, the message is refused if somebody has written since. A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
  * new one that refers to it. A note changes no data visible to the user.
  */
-export const insertMessage = (
+export async function insertMessage(
   tenant: TenantStorage,
   conversationId: string,
   owner: Owner | undefined,
   author: Author,
   content: MessageContent,
-): Promise<Added | Missed> =>
-  tenant.transaction(async tx => {
-    const { tenantId } = tenant;
-    let { conversation, ids } = await lockMerged(tx, tenantId, conversationId, owner);
-    const now = await openWrite(tx);
-    const isUser = sideOf(author.type) === 'user';
-    for (;;) {
-      const known = await findMessageByClientId(tx, tenantId, { conversation, ids }, author, content.client_message_id);
-      if (known) {
-        requireSameText(known, content.body);
-        return { message: known, created: false, firstReplySeconds: null };
-      }
-      const stale = isUser && isStale(conversation, now);
-      const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
-      const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
-      if (missed.length > 0) return { missed };
-      if (!next) return write({ tx, tenantId, author, now }, conversation, content, stale);
-      ({ conversation, ids } = await lockMerged(tx, tenantId, next, owner));
-    }
-  });
+): Promise<Added | Missed> {
+  const message = { owner, author, content };
+  for (let place: Place = { id: conversationId, passed: [] }; ; ) {
+    const outcome = await tenant.transaction(tx => insertAt(tx, tenant.tenantId, place, message));
+    if (!('elsewhere' in outcome)) return outcome;
+    place = outcome.elsewhere ?? { id: conversationId, passed: [] };
+  }
+}
+
+/** A conversation to which a message is addressed, and the ids of those that refer to it. */
+interface Place {
+  id: string;
+  passed: readonly string[];
+}
+
+/**
+ * Another place for the message; undefined for the first one again, because a merge was made or ended meanwhile. Then the
+ * transaction ends, because it must not wait for a conversation while it holds another one.
+ */
+interface Elsewhere {
+  elsewhere: Place | undefined;
+}
+
+interface NewMessage {
+  owner: Owner | undefined;
+  author: Author;
+  content: MessageContent;
+}
+
+async function insertAt(
+  tx: Transaction,
+  tenantId: string,
+  place: Place,
+  { owner, author, content }: NewMessage,
+): Promise<Added | Missed | Elsewhere> {
+  await lockMembers(tx, tenantId, content.mentions ?? []); // before the conversation
+  const addressed = await lockAddressed(tx, tenantId, place, owner);
+  if (!addressed) return { elsewhere: undefined };
+  const { conversation, ids } = addressed;
+  const now = await openWrite(tx);
+  const known = await findMessageByClientId(tx, tenantId, addressed, author, content.client_message_id);
+  if (known) {
+    requireSameText(known, content.body);
+    return { message: known, created: false, firstReplySeconds: null };
+  }
+  const stale = sideOf(author.type) === 'user' && isStale(conversation, now);
+  const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
+  const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
+  if (missed.length > 0) return { missed };
+  if (next) return { elsewhere: { id: next, passed: ids } };
+  return write({ tx, tenantId, author, now }, conversation, content, stale);
+}
 
 /** The conversation to which messages are written, and the ids of those that were merged into it on the way there. */
 interface Addressed {
@@ -83,25 +118,20 @@ interface Addressed {
 }
 
 /**
- * Locks the conversation to which messages are written: that into which it was merged, otherwise itself.
- *
- * Only the last one is locked, so that a message does not wait for a row while it holds another. The first row is read
- * again if the merge was committed meanwhile.
+ * Locks the conversation to which messages are written: that into which it was merged, otherwise itself. Undefined if it
+ * was merged or deleted before the lock.
  */
-async function lockMerged(
+async function lockAddressed(
   tx: Transaction,
   tenantId: string,
-  id: string,
+  { id, passed }: Place,
   owner: Owner | undefined,
-  passed: string[] = [],
-): Promise<Addressed> {
-  const [row] = await tx.query<{ target: string | null }>(
-    'select merged_into_id as target from conversations where tenant_id = $1 and id = $2',
-    [tenantId, id],
-  );
-  const conversation = await readConversation(tx, tenantId, row?.target ?? id, owner, 'for update');
-  const ids = [...passed, id, conversation.id];
-  return conversation.merged_into_id ? lockMerged(tx, tenantId, conversation.id, owner, ids) : { conversation, ids };
+): Promise<Addressed | undefined> {
+  const ids = [...passed, ...(await followMerges(tx, tenantId, id))];
+  const [conversation] = await lockConversations(tx, tenantId, ids.slice(-1));
+  if (!conversation && ids.length > 1) return undefined;
+  if (!conversation || !belongsTo(conversation, owner)) throw notFound('conversation');
+  return conversation.merged_into_id ? undefined : { conversation, ids };
 }
 
 /** Returns the newest replies and notes after a position, in order. Events are no messages of anybody. */

@@ -161,7 +161,7 @@ export const applyMacro = operation({
     return storage.inTransaction(async transaction => {
       const tenant = transaction.forTenant(caller.tenantId);
       const macro = await findMacro(tenant, params.macro_id);
-      await lockForMacro(tenant, params.id);
+      await lockForMacro(tenant, params.id, macro);
       const before = await findConversation(tenant, params.id, undefined);
       const added = await writeText(tenant, before, macro, { author, seen: body });
       await makeChanges(tenant, before.id, macro, { author, now: receivedAt });

@@ -1,0 +1,92 @@
+import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-rows.ts';
+import type { Transaction } from './transaction.ts';
+
+/*
+ * The order in which every transaction of the inbox locks rows, which prevents deadlocks:
+ *
+ * 1. the tenant (`lockTenant`),
+ * 2. its assignment rules, or a macro or view,
+ * 3. members, in order of their ids (`lockMembers`),
+ * 4. conversations, all that the transaction needs, in order of their ids (`lockConversations`),
+ * 5. messages, in order of their ids (`deleteMessages`).
+ *
+ * A kind may be left out, but rows of an earlier kind are never locked after rows of a later kind. Only `skip locked`, which never
+ * waits, may lock in any order: timers, retention, assignment and the search index use it.
+ *
+ * Which conversations belong together is only known from rows that others may change. Such rows are first read without a
+ * lock, and read again under it: if others belong to them by now, all locks are released and taken again in order.
+ */
+
+/** Locks conversations of a tenant in order of their ids, and returns those that exist in that order. */
+export const lockConversations = (
+  tx: Pick<Transaction, 'query'>,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<ConversationRow[]> =>
+  tx.query<ConversationRow>(
+    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
+    [tenantId, ids],
+  );
+
+/** Locks the conversations that `find` returns without a lock, until it returns no further ones under the locks. */
+async function lockFound(
+  tx: Pick<Transaction, 'query'>,
+  tenantId: string,
+  find: () => Promise<string[]>,
+): Promise<ConversationRow[]> {
+  await tx.query('savepoint unlocked');
+  for (;;) {
+    const ids = await find();
+    const rows = await lockConversations(tx, tenantId, ids);
+    const found = await find();
+    if (found.every(id => ids.includes(id))) {
+      await tx.query('release savepoint unlocked');
+      return rows;
+    }
+    await tx.query('rollback to savepoint unlocked');
+  }
+}
+
+/** Locks a conversation together with those that were merged into it, and returns the ones that exist. */
+export const lockWithMerged = (tx: Transaction, tenantId: string, id: string): Promise<ConversationRow[]> =>
+  lockFound(tx, tenantId, async () => {
+    const merged = await tx.query<{ id: string }>(
+      'select id from conversations where tenant_id = $1 and merged_into_id = $2',
+      [tenantId, id],
+    );
+    return [id, ...merged.map(row => row.id)];
+  });
+
+/** Locks a conversation together with the one to which its messages are written. */
+export const lockWithTarget = (
+  tx: Pick<Transaction, 'query'>,
+  tenantId: string,
+  id: string,
+): Promise<ConversationRow[]> =>
+  lockFound(tx, tenantId, async () => [id, (await followMerges(tx, tenantId, id)).at(-1) as string]);
+
+/**
+ * Returns the ids on the way from a conversation to the one into which it was merged, which may have been merged too. The
+ * last one is where messages are written. Without a lock.
+ */
+export async function followMerges(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<string[]> {
+  const way = [id];
+  for (;;) {
+    const [row] = await tx.query<{ target: string | null }>(
+      'select merged_into_id as target from conversations where tenant_id = $1 and id = $2',
+      [tenantId, way.at(-1)],
+    );
+    if (!row?.target) return way;
+    way.push(row.target);
+  }
+}
+
+/** Deletes the messages of a locked conversation. Deliveries of webhooks may lock some of them, in the same order. */
+export async function deleteMessages(tx: Transaction, tenantId: string, conversationId: string): Promise<void> {
+  const ofConversation = [tenantId, conversationId];
+  await tx.query(
+    'select from messages where tenant_id = $1 and conversation_id = $2 order by id for update',
+    ofConversation,
+  );
+  await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', ofConversation);
+}
