@@ -100,10 +100,10 @@ export const Webhook = z
     disabled_reason: DisabledReason.nullable(),
     lag: z
       .object({
-        events: z
-          .int()
-          .min(0)
-          .meta({ description: 'Events that are not delivered yet, including those of other types' }),
+        events: z.int().min(0).meta({
+          description:
+            'Events that are not delivered yet, including those of other types. At most 10,000 of those that failed are counted',
+        }),
         seconds: z.int().min(0).meta({ description: 'Age of the oldest of them' }),
       })
       .meta({ id: 'WebhookLag' }),

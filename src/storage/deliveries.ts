@@ -4,6 +4,7 @@ import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import { fieldFault, notFound, Problem } from '../domain/problem.ts';
 import { MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
+import { EARLIEST } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
@@ -98,6 +99,9 @@ export interface ReplayRange {
 /**
  * Makes the events of a range of time due again, and returns their number. Those that wait already are not counted.
  * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
+ *
+ * The ids of events are in the order of their times, up to the duration of a statement, so the primary key has the range.
+ * Whether an event waits is read in the order of the feed, so that PostgreSQL does not take the index by time for it.
  */
 export const replayRange = (
   tenant: TenantStorage,
@@ -112,10 +116,14 @@ export const replayRange = (
       `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
        select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
        where tenant_id = $1 and written_at >= $3 and written_at < $4 and type = any($5)
+         and id >= event_id_at($3::timestamptz - interval '1 minute', '${EARLIEST}')
+         and id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')
          and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
-         and not exists (select from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
-           and deliveries.sequence = events.sequence)
-       order by sequence limit $7 returning 1`,
+         and sequence is distinct from (
+           select deliveries.sequence from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
+             and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1
+         )
+       limit $7 returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );
     if (added.length > MAX_REPLAYED)

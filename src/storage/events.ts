@@ -133,7 +133,8 @@ export async function nameIdentities(
   return new Map(rows.map(({ id, ...named }) => [id, named]));
 }
 
-const EARLIEST = '00000000-0000-4000-8000-000000000000';
+/** The first id of a time, for `event_id_at`. */
+export const EARLIEST = '00000000-0000-4000-8000-000000000000';
 
 /**
  * Deletes a batch of events older than `EVENTS_KEPT_DAYS`, and returns their number. For the worker.

@@ -110,15 +110,21 @@ const eventOf = ({ event_id, ...event }: EventRow): StoredEvent => ({ id: event_
 
 const isInTurn = ({ ordered, failures }: LeasedWebhook): boolean => ordered || failures >= FAILING_FROM;
 
+/**
+ * Reads the deliveries that are due: in turn by their place in the feed, otherwise those that have waited longest. Both are
+ * the order of an index, because a receiver that refuses some events may have any number of waiting deliveries.
+ */
 async function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
+  const inTurn = isInTurn(webhook);
   const rows = await tenant.query<DueRow & EventRow>(
     `select deliveries.id as delivery_id, attempt, deliveries.event_id as due_event_id, event_at, at,
        deliveries.sequence::float8 as due_sequence, deliveries.type as due_type, deliveries.object_id as due_object_id, ${EVENT}
      from deliveries left join events on events.tenant_id = deliveries.tenant_id and events.id = deliveries.event_id
-     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${isInTurn(webhook) ? '' : 'and at <= $3'}
-     order by deliveries.sequence nulls first limit ${webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS}`,
-    isInTurn(webhook) ? [tenant.tenantId, webhook.id] : [tenant.tenantId, webhook.id, now],
+     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${inTurn ? '' : 'and at <= $3'}
+     order by ${inTurn ? 'deliveries.sequence nulls first' : 'at'} limit ${webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS}`,
+    inTurn ? [tenant.tenantId, webhook.id] : [tenant.tenantId, webhook.id, now],
   );
+  rows.sort((one, other) => (one.due_sequence ?? 0) - (other.due_sequence ?? 0));
   const early = rows.findIndex(({ at }) => at > now);
   return rows.slice(0, early < 0 ? rows.length : early).map(row => {
     const { delivery_id, attempt, due_event_id, due_sequence, due_type, due_object_id, event_at, at, ...event } = row;

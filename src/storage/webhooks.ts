@@ -23,14 +23,22 @@ import type { Transaction } from './transaction.ts';
 const COLUMNS = `id, url, description, event_types, payload, ordered, status, disabled_reason, previous_secret_until,
   created_at, updated_at`;
 
+/** Maximum number of waiting deliveries that are counted. A receiver that refuses some events may have any number. */
+const COUNTED_WAITING = 10_000;
+const WAITING =
+  "from deliveries where tenant_id = webhooks.tenant_id and webhook_id = webhooks.id and status = 'waiting'";
+
+/** Number of waiting deliveries of which the oldest is found: tests, which have no number in the feed, and the first events. */
+const FIRST_WAITING = 64;
+
 /** The lag of a webhook: the numbers of events, and the time of the oldest that is not delivered. */
 const LAG = `feed_position::float8 as position,
   (select last from event_sequences where tenant_id = webhooks.tenant_id)::float8 as last,
-  (select count(*) from deliveries where tenant_id = webhooks.tenant_id and webhook_id = webhooks.id
-     and status = 'waiting')::int as waiting,
+  (select count(*) from (select ${WAITING} limit ${COUNTED_WAITING}) as counted)::int as waiting,
   least(
-    (select min(event_at) from deliveries where tenant_id = webhooks.tenant_id and webhook_id = webhooks.id
-       and status = 'waiting'),
+    (select min(event_at) from (
+       select event_at ${WAITING} order by sequence nulls first limit ${FIRST_WAITING}
+     ) as first),
     (select written_at from events where tenant_id = webhooks.tenant_id and sequence > feed_position
        order by sequence limit 1)
   ) as behind_since`;

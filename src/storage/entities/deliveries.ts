@@ -24,7 +24,8 @@ export const DeliveryEntity = defineEntity({
   },
   indexes: [
     { name: 'deliveries_of_webhook', properties: ['tenant_id', 'webhook_id', 'at', 'id'] },
-    indexFromMigration('deliveries_waiting'),
+    indexFromMigration('deliveries_due'),
+    indexFromMigration('deliveries_in_turn'),
     indexFromMigration('deliveries_of_object'),
     { name: 'deliveries_by_age', properties: ['at'] },
   ],

@@ -58,6 +58,7 @@ import { RedactedPreviews } from './20270104-redacted-previews.ts';
 import { ProfileChanges } from './20270105-profile-changes.ts';
 import { EventNumbers } from './20270106-event-numbers.ts';
 import { MergedConversations } from './20270107-merged-conversations.ts';
+import { DueDeliveries } from './20270108-due-deliveries.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -121,6 +122,7 @@ export const MIGRATIONS = [
   { name: '20270105-profile-changes', class: ProfileChanges },
   { name: '20270106-event-numbers', class: EventNumbers },
   { name: '20270107-merged-conversations', class: MergedConversations },
+  { name: '20270108-due-deliveries', class: DueDeliveries },
 ];
 
 /**
@@ -130,7 +132,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 44;
+export const NEEDED_SCHEMA = 45;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { replayRange } from '../../src/storage/deliveries.ts';
+import type { TenantStorage } from '../../src/storage/orm.ts';
+import { type LeasedWebhook, leaseWebhooks, readWork, recordRound } from '../../src/storage/webhook-rounds.ts';
+import { findWebhook, lagOf } from '../../src/storage/webhooks.ts';
+import { type Explained, explainTo } from '../plans/explained.ts';
+import { createApi, type TestApi } from '../support/api.ts';
+import { HOUR, MINUTE } from '../support/clock.ts';
+import { makeTenant } from '../support/make.ts';
+import { LOCAL_WEBHOOKS, makeWebhook, webhookUuid } from '../support/webhooks.ts';
+
+/** Events a second apart, all with a delivery, and the older ones with one that waits. */
+const EVENTS = 20_000;
+const WAITING = 12_000;
+/** A statement that reads all waiting deliveries or all events reads more than twice as many. */
+const MOST_PAGES = 200;
+
+let api: TestApi;
+let webhook: LeasedWebhook;
+let explained: (role: 'parley_app' | 'parley_worker') => { tenant: TenantStorage; found: Explained[] };
+
+beforeAll(async () => {
+  api = await createApi({ settings: LOCAL_WEBHOOKS });
+  const { database } = api;
+  const tenant = await makeTenant(api);
+  const { id } = await makeWebhook(api, tenant, 'http://127.0.0.1:9999/');
+  await database.query(
+    `insert into events (tenant_id, id, type, object_type, object_id, written_at, sequence)
+     select $1, event_id_at(at, gen_random_uuid()), 'answer.stored', 'answer', gen_random_uuid(), at, 1000 + number
+     from generate_series(1, ${EVENTS}) as number, lateral (select now() - (${EVENTS} - number) * interval '1 second' as at) as time`,
+    [tenant.uuid],
+  );
+  await database.query(
+    `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+     select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, attempt,
+       case attempt when 1 then written_at else now() + interval '1 day' end, case attempt when 1 then 'delivered' else 'waiting' end
+     from events, generate_series(1, 2) as attempt
+     where tenant_id = $1 and sequence > 1000 and (attempt = 1 or sequence <= 1000 + ${WAITING})`,
+    [tenant.uuid, webhookUuid(id)],
+  );
+  await database.query('update webhooks set feed_position = $2, due_at = now() where tenant_id = $1', [
+    tenant.uuid,
+    1000 + EVENTS,
+  ]);
+  const [leased] = await leaseWebhooks(database.storage('parley_worker'), { all: 1, failing: 1 }, new Date());
+  webhook = leased as LeasedWebhook;
+  explained = role => {
+    const found: Explained[] = [];
+    return { tenant: explainTo(found, database.storage(role)).forTenant(tenant.uuid), found };
+  };
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const expectFewPages = (found: Explained[]) => {
+  expect(found.length).toBeGreaterThan(0);
+  for (const { pages, plan } of found) expect(pages, plan).toBeLessThan(MOST_PAGES);
+};
+
+describe('with many waiting deliveries', () => {
+  test.each([
+    ['no failures', {}],
+    ['an order', { ordered: true }],
+    ['failures in a row', { failures: 5 }],
+  ])('a round of a webhook with %s reads few pages', async (_, fields) => {
+    const { tenant, found } = explained('parley_worker');
+    const now = new Date();
+    const leased = { ...webhook, ...fields };
+    expect((await readWork(tenant, leased, now)).items).toEqual([]);
+    const round = { attempts: [], position: webhook.position, release: false, now };
+    expect((await recordRound(tenant, leased, round))?.webhook).toBeDefined();
+    expectFewPages(found);
+  });
+
+  test('the lag of a webhook reads few pages, and counts up to 10,000 of them', async () => {
+    const { tenant, found } = explained('parley_app');
+    const lag = lagOf(await findWebhook(tenant, webhook.id), new Date());
+    expect(lag.events).toBe(10_000);
+    expect(lag.seconds).toBeGreaterThan(EVENTS - MINUTE / 1000);
+    for (const { pages, plan } of found) expect(pages, plan).toBeLessThan(2 * MOST_PAGES);
+  });
+});
+
+test('a replay of a minute reads few pages, however many events are kept', async () => {
+  const { tenant, found } = explained('parley_app');
+  const [from, to] = [new Date(Date.now() - HOUR), new Date(Date.now() - HOUR + MINUTE)];
+  await replayRange(tenant, webhook.id, { from, to, types: ['answer.stored'] }, new Date());
+  const waiting = await api.database.query(
+    "select from deliveries where status = 'waiting' and event_at between $1 and $2",
+    [from, to],
+  );
+  expect(waiting).toHaveLength(60);
+  for (const { sql, pages, plan } of found)
+    expect(pages, plan).toBeLessThan(sql.includes('insert') ? 8 * MOST_PAGES : MOST_PAGES);
+});
