@@ -34,7 +34,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, ()
       [pathTo('questionVersions', { id }), ['No versions yet']],
       [pathTo('questionResults', { id }), ['No answers in this period', 'No comments']],
       [pathTo('inbox'), ['No open conversations', 'No conversation selected']],
-      [pathTo('identity', { identity: 'nobody' }), ['No entries']],
+      [pathTo('identity', { identity: 'nobody' }), ['Unknown user', 'No entries']],
       [pathTo('data'), ['No quarantined answers']],
       [pathTo('apiKeys'), ['No API keys yet']],
     ];

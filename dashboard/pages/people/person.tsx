@@ -62,6 +62,13 @@ function Profile({ query }: { query: ProfileQuery }) {
   );
 }
 
+/** Whether the identity is verified, or unknown (404). */
+function Standing({ query: { data, error } }: { query: ProfileQuery }) {
+  if (data?.verified) return <Badge tone="good">{t('Verified by your backend')}</Badge>;
+  if (data) return <Badge tone="warn">{t('Unverified (signed in with a public key)')}</Badge>;
+  return error?.status === 404 ? <Badge>{t('Unknown user')}</Badge> : null;
+}
+
 /** The identity in the URL. Not read from the router, which decodes doubly encoded paths incorrectly. */
 const identityHere = (): string => decodeURIComponent(location.pathname.split('/').at(-1) ?? '');
 
@@ -74,13 +81,7 @@ export function Person() {
     <Page
       title={who.identity}
       back={{ href: pathTo('people'), label: t('People') }}
-      lead={
-        isClaimed ? (
-          <Badge tone="warn">{t('Unverified (signed in with a public key)')}</Badge>
-        ) : (
-          <Badge tone="good">{t('Verified by your backend')}</Badge>
-        )
-      }
+      lead={<Standing query={profile} />}
     >
       <div className={styles.person}>
         <Profile query={profile} />
