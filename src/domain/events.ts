@@ -116,6 +116,11 @@ export const EventPage = z
     data: z.array(Event),
     has_more: z.boolean().meta({ description: 'Whether there are more events; continue with `after` set to `last`' }),
     last: z.int().min(0).meta({ description: '`after` of the next page, even after an empty one', example: 4711 }),
+    oldest: z.int().min(1).meta({
+      description: 'Number of the oldest event that is kept; without one, that of the next event',
+      example: 1200,
+    }),
+    newest: z.int().min(0).meta({ description: 'Number of the newest event; 0 before the first one', example: 4711 }),
   })
   .meta({ id: 'EventPage' });
 

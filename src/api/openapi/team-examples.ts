@@ -167,6 +167,8 @@ const eventExamples = (idOf: IdOf, at: string): Record<string, unknown> => ({
     ],
     has_more: true,
     last: 4711,
+    oldest: 1200,
+    newest: 4711,
   },
 });
 

@@ -52,6 +52,8 @@ export const readEvents = operation({
       data: await presentEvents(tenant, rows, expand),
       has_more: next !== null,
       last: next ? Number(next[0]) : bounds.last,
+      oldest: bounds.oldest,
+      newest: bounds.last,
     };
   },
 });

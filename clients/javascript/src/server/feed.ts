@@ -16,6 +16,10 @@ export interface EventPage {
   has_more: boolean;
   /** `after` of the next page, even after an empty one. */
   last: number;
+  /** Number of the oldest event that is kept; without one, that of the next event. Absent from servers before 0.3. */
+  oldest?: number;
+  /** Number of the newest event; 0 before the first one. Absent from servers before 0.3. */
+  newest?: number;
 }
 
 /** The feed: `for await` iterates over all events up to the newest and fetches pages on demand; `page()` returns only the first page. */
