@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { bundleGallery, openGallery, show } from './gallery/browser.ts';
-import { cardOf, FOLLOWED, STEPS, stepOf } from './gallery/cards.ts';
+import { ARABIC, cardOf, ENGLISH, FOLLOWED, STEPS, stepOf } from './gallery/cards.ts';
 import { type Cell, inspect, STATES } from './gallery/matrix.ts';
 import { measure } from './gallery/measure.ts';
 
@@ -130,7 +130,7 @@ describe.runIf(hasBrowser())('the look of cards', () => {
     await link.focus();
     await page.clock.runFor(20_000);
     expect(await link.isVisible()).toBe(true);
-    await page.getByText(thanks.title).focus();
+    await page.locator('[part=title]').focus();
     await page.clock.runFor(11_000);
     await page.getByRole('heading', { name: STEPS.consent?.title as string }).waitFor();
     await page.getByRole('checkbox').press('Space');
@@ -208,6 +208,51 @@ describe.runIf(hasBrowser())('the look of cards', () => {
     await page.keyboard.press('ArrowDown'); // the next value, in both directions
     expect(await page.getByRole('radio', { name: '5 من 10' }).isChecked()).toBe(true);
     await page.getByRole('button', { name: 'إرسال' }).waitFor();
+  });
+
+  /** The texts of the views whose last character, a punctuation mark, is not at their end, or that are not at the edge. */
+  const misplaced = (side: 'left' | 'right') => {
+    const faults: string[] = [];
+    for (const view of document.querySelectorAll('parley-feedback')) {
+      const root = view.shadowRoot as ShadowRoot;
+      const edge = root.querySelector('[part~=step], [part=thanks] > div')?.getBoundingClientRect()[side] as number;
+      const nodes = document.createTreeWalker(root.querySelector('[part~=frame]') as Element, NodeFilter.SHOW_TEXT);
+      for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+        const text = node.textContent as string;
+        const parent = node.parentElement?.closest('[part]') as Element;
+        if (!parent.matches('[part=title], [part=description], [part=option], [part=ends]')) continue;
+        const boxOf = (from: number, to: number) => {
+          const range = document.createRange();
+          range.setStart(node as Node, from);
+          range.setEnd(node as Node, to);
+          return range.getBoundingClientRect();
+        };
+        const whole = boxOf(0, text.length);
+        const last = boxOf(text.length - 1, text.length);
+        const isAtEnd = /[\u0600-\u06ff]/.test(text) ? last.left < whole.left + 1 : last.right > whole.right - 1;
+        if (/[?!.)؟]$/.test(text) && !isAtEnd) faults.push(text);
+        const isAligned = Math.abs(whole[side] - edge) < 1;
+        if (parent.matches('[part=title], [part=description]') && !isAligned) faults.push(`${text} at ${whole[side]}`);
+      }
+    }
+    return faults;
+  };
+
+  test.each([
+    ['English', 'rtl', ENGLISH, 'Thank you, that helps!'],
+    ['Arabic', 'ltr', ARABIC, 'شكرًا لك!'],
+    ['English', 'ltr', ENGLISH, 'Thank you, that helps!'],
+    ['Arabic', 'rtl', ARABIC, 'شكرًا لك!'],
+  ] as const)('a card in %s on a page that is %s has its punctuation at the end', async (_, dir, steps, title) => {
+    const [lang, side] = dir === 'rtl' ? (['ar', 'right'] as const) : (['en', 'left'] as const);
+    await using watched = await openGallery(browser, script, { viewport: { width: 700, height: 3000 } });
+    const { page } = watched;
+    await show(page, { views: steps.map(step => [cardOf([step], { thanks: { title, body: title } })]), dir, lang });
+    expect(await page.evaluate(misplaced, side)).toEqual([]);
+    await page.getByRole('radio').first().check();
+    await page.locator('[part~=submit]').first().click();
+    await page.locator('[part=thanks]').waitFor();
+    expect(await page.evaluate(misplaced, side)).toEqual([]);
   });
 
   test('the tenant sets colors, corners and theme; the variables of the app come first', async () => {

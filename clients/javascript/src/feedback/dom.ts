@@ -3,10 +3,12 @@ export type Child = Node | string | false | null | undefined;
 type Attributes = Record<string, string | number | boolean | undefined>;
 type Tags = HTMLElementTagNameMap;
 
+/** Texts of elements with a part are isolated: each has its own direction, and keeps the alignment of the page. */
 function fill<Made extends Element>(made: Made, attributes: Attributes, children: Child[]): Made {
   for (const [attribute, value] of Object.entries(attributes))
-    if (value !== undefined) made.setAttribute(attribute, String(value));
-  made.append(...(children.filter(Boolean) as Node[]));
+    if (value !== undefined) made.setAttribute(attribute, value as string);
+  for (const child of children)
+    if (child) made.append(attributes.part && typeof child === 'string' ? element('bdi', {}, child) : child);
   return made;
 }
 
@@ -42,5 +44,5 @@ export const icon = (d: string, transform?: string): Element =>
 
 /** A link to a web page, opened in a new tab; nothing for other URLs, such as scripts. */
 export const linkTo = (url: string | undefined, label: string | undefined): Child =>
-  /^https?:\/\//i.test(url ?? '') &&
+  /^https?:\/\//i.test(url as string) &&
   element('p', {}, element('a.link', { href: url, target: '_blank', rel: 'noopener' }, label));

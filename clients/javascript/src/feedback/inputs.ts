@@ -40,7 +40,13 @@ const renderPoints = (points: HTMLElement[], style: string, { low = '', high = '
     points.length < WIDE ? 'div.range' : 'div.range wide',
     {},
     element(`div.scale ${style}`, {}, ...points),
-    (low || high) && element('p.ends', {}, element('span', {}, low), element('span', {}, high)),
+    (low || high) &&
+      element(
+        'p.ends',
+        {},
+        element('span', {}, element('bdi', {}, low)),
+        element('span', {}, element('bdi', {}, high)),
+      ),
   ),
 ];
 

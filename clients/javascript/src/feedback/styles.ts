@@ -11,7 +11,7 @@ export const STYLES = `
 * { box-sizing: border-box; margin: 0; padding: 0; }
 .frame { --_accent: var(--parley-accent, var(--_a, #2563eb)); --_on: var(--parley-on-accent, var(--_o, #fff));
   --_back: var(--parley-background, var(--_b, Canvas)); --_line: 1px solid var(--parley-border, color-mix(in srgb, currentColor 55%, transparent));
-  --_radius: var(--parley-radius, var(--_r, 12px)); display: block; container-type: inline-size; contain-intrinsic-inline-size: 264px; overflow-wrap: anywhere;
+  --_radius: var(--parley-radius, var(--_r, 12px)); container-type: inline-size; contain-intrinsic-inline-size: 264px; overflow-wrap: anywhere;
   text-align: start; text-indent: 0; text-transform: none; white-space: normal; color: var(--parley-text, var(--_t, CanvasText)); }
 .card, .thanks { background: var(--_back); border: var(--_line); border-radius: var(--_radius); padding: 20px; }
 .card { padding-bottom: 0; display: flow-root; }
@@ -19,7 +19,7 @@ fieldset { border: 0; min-width: 0; }
 legend { display: block; width: 100%; }
 legend, .label, .submit, .thanks .title { font-weight: 600; }
 .title { font: inherit; display: inline; margin-inline-end: 4px; }
-.optional, .ends, .progress { font-size: 0.875em; font-weight: 400; }
+.optional, .ends, .progress { font-size: .875em; font-weight: 400; }
 legend, .progress, .description, .range, .input, .error { margin-bottom: 12px; }
 .label { display: block; margin-bottom: 4px; }
 .comment { margin-top: 8px; }
@@ -48,11 +48,11 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
 .input { display: block; width: 100%; }
 .button { padding-inline: 16px; cursor: pointer; }
 .error { color: var(--parley-error, color-mix(in srgb, red 65%, currentColor)); margin-top: 12px; }
-.actions { display: flex; flex-wrap: wrap; gap: 8px; position: sticky; bottom: var(--_below, 0px); padding: 12px 0 20px; background: var(--_back); border-radius: 0 0 var(--_radius) var(--_radius); container-type: scroll-state; margin-top: 128px; }
+.actions { display: flex; flex-wrap: wrap; gap: 8px; position: sticky; bottom: var(--_below, 0); padding: 12px 0 20px; background: var(--_back); border-radius: 0 0 var(--_radius) var(--_radius); container-type: scroll-state; margin-top: 128px; }
 .gap { margin-bottom: -128px; }
 @container scroll-state(stuck: bottom) { .actions::before { content: ''; position: absolute; inset: -12px 0 100%; background: linear-gradient(transparent, #0003); pointer-events: none; } }
 .scale:not(.star) :checked + span, .submit { background: var(--_accent); border-color: var(--_accent); color: var(--_on); }
-.submit { flex: 1; max-width: 240px; min-width: 88px; }
+.submit { flex: 1; min-width: 88px; max-width: 240px; }
 .dismiss { border-color: transparent; margin-inline-start: auto; }
 .thanks { display: flex; flex-wrap: wrap; gap: 12px; align-items: center; }
 .thanks > div { flex: 1 1 160px; }
@@ -73,7 +73,7 @@ svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentC
   i + svg { display: none; }
   .button { padding-inline: 12px; }
 }
-@media (prefers-reduced-motion: no-preference) { .check path { stroke-dasharray: 24; animation: _ 0.4s; } @keyframes _ { from { stroke-dashoffset: 24; } } }
+@media (prefers-reduced-motion: no-preference) { .check path { stroke-dasharray: 24; animation: _ .4s; } @keyframes _ { from { stroke-dashoffset: 24; } } }
 @media (forced-colors: active) { .frame { --_accent: Highlight; --_on: HighlightText; } :checked + span, .submit { forced-color-adjust: none; } }
 `;
 

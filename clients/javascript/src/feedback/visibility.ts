@@ -9,7 +9,7 @@ const THRESHOLDS = [0.05, 0.1, 0.2, 0.3, 0.4, SHARE];
 
 /** Whether half of the card is visible, or, of a card higher than the window, half of the window is filled by it. */
 const isVisible = ({ intersectionRatio, intersectionRect, rootBounds }: IntersectionObserverEntry): boolean =>
-  intersectionRatio >= SHARE || (rootBounds !== null && intersectionRect.height >= rootBounds.height * SHARE);
+  intersectionRatio >= SHARE || intersectionRect.height >= (rootBounds?.height as number) * SHARE;
 
 /**
  * Calls `onSeen` once the node was visible for a second without interruption, in a visible tab. Returns a function that
@@ -28,7 +28,7 @@ export function watchVisibility(node: Element, onSeen: () => void): () => void {
   };
   const observer = new IntersectionObserver(
     entries => {
-      const isNow = isVisible(entries[entries.length - 1] as IntersectionObserverEntry);
+      const isNow = isVisible(entries.pop() as IntersectionObserverEntry);
       if (isNow === inView) return; // a scroll within the card does not start the second again
       inView = isNow;
       update();

@@ -45,6 +45,35 @@ export const STEPS: Record<string, CardStep> = {
   }),
 };
 
+const arabicOptions = ['التقارير', 'التصدير (CSV)', 'المحرر الجديد!', 'التكاملات.'].map((label, index) => ({
+  id: `${index}`,
+  label,
+}));
+const arabicEnds = { low: 'غير محتمل أبدًا!', high: 'محتمل جدًا.' };
+
+/** Steps in Arabic, whose texts end with punctuation. */
+export const ARABIC: CardStep[] = [
+  stepOf('nps', 'ما مدى احتمال أن توصي بنا (Parley)؟', { description: 'رقم فقط.', config: { labels: arabicEnds } }),
+  stepOf('multi_choice', 'أيًّا من هذه تستخدم؟', {
+    description: 'اختر كل ما ينطبق.',
+    config: { options: arabicOptions },
+  }),
+  stepOf('text', 'ما الذي ينقص؟', { required: false }),
+];
+
+/** The same in English. */
+export const ENGLISH: CardStep[] = [
+  stepOf('nps', 'How likely are you to recommend us (Parley)?', {
+    description: 'Only a number.',
+    config: { labels: { low: 'Not at all likely!', high: 'Extremely likely.' } },
+  }),
+  stepOf('multi_choice', 'Which of these do you use?', {
+    description: 'Choose all that apply.',
+    config: { options: ['Reports', 'Export (CSV)', 'The new editor!'].map((label, id) => ({ id: `${id}`, label })) },
+  }),
+  stepOf('text', 'What is missing?', { required: false }),
+];
+
 /** A card with several steps. */
 export const FOLLOWED = [
   STEPS.nps as CardStep,
