@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import styles from './tabs.module.css';
@@ -21,11 +21,19 @@ export const Tabs = ({ label, tabs }: { label: string; tabs: { id: string; title
   </AriaTabs>
 );
 
-/** Tabs that link to pages. */
+/** Tabs that link to pages. The tab of the present page is in view, however many there are before it. */
 export function PageTabs({ label, tabs }: { label: string; tabs: { href: string; title: string }[] }) {
   const [here] = useLocation();
+  const links = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the present page decides which tab is current
+  useLayoutEffect(() => {
+    const list = links.current;
+    const tab = list?.querySelector('[aria-current]')?.getBoundingClientRect();
+    if (list && tab)
+      list.scrollLeft += tab.left + tab.width / 2 - list.getBoundingClientRect().left - list.clientWidth / 2;
+  }, [here]);
   return (
-    <nav aria-label={label} className={styles.links}>
+    <nav ref={links} aria-label={label} className={styles.links}>
       {tabs.map(({ href, title }) => (
         <Link key={href} href={href} className={styles.tab} aria-current={here === href ? 'page' : undefined}>
           {title}

@@ -28,14 +28,15 @@ const columns = () => [
   },
   {
     label: t('Details'),
-    cell: ({ attributes }: Identity) => (
-      <span className="small quiet wrap-anywhere">
-        {Object.entries(attributes)
-          .slice(0, 3)
-          .map(([name, value]) => `${name}: ${value}`)
-          .join(' · ')}
-      </span>
-    ),
+    cell: ({ attributes }: Identity) =>
+      Object.keys(attributes).length > 0 && (
+        <span className="small quiet wrap-anywhere">
+          {Object.entries(attributes)
+            .slice(0, 3)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join(' · ')}
+        </span>
+      ),
   },
   { label: t('Answers'), right: true, cell: ({ answer_count }: Identity) => formatNumber(answer_count) },
   {

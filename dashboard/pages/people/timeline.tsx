@@ -48,7 +48,7 @@ function AnswerEntry({ answer }: { answer: Schemas['Answer'] }) {
       )}
       <GivenValues answer={answer} question={question} />
       {question && (
-        <div>
+        <div className={styles.view}>
           <Button small look="quiet" onPress={() => setOpen(true)}>
             {t('View card')}
             <span className="hidden-text"> {question.name}</span>
