@@ -55,6 +55,11 @@ export const LISTS: Record<string, Compared> = {
     where: 'reply_due_at <= now()',
     order: 'reply_due_at, id',
   },
+  waiting: {
+    filter: { sort: 'waiting_since' },
+    where: "status = 'open' and waiting_since is not null",
+    order: 'waiting_since, id',
+  },
   'oldest activity': { filter: { sort: 'last_activity_at' }, order: 'last_activity_at, id' },
   newest: { filter: { sort: '-created_at' }, order: 'created_at desc, id desc' },
   oldest: { filter: { sort: 'created_at' }, order: 'created_at, id' },

@@ -10,9 +10,9 @@ export interface Schemas {
   PublicTokenRequest: { user_id: string };
   InspectRequest: { token: string };
   AccountPatch: { name: string };
-  ViewInput: { name: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at"; shared?: boolean };
+  ViewInput: { name: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
   ViewFilter: { status?: "open" | "pending" | "snoozed" | "resolved"; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; overdue?: boolean; mentioned?: boolean; q?: string };
-  ViewPatch: { name?: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at"; shared?: boolean };
+  ViewPatch: { name?: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
   ConversationInput: { subject?: string; message: string; identity?: string; client_message_id?: string };
   ConversationPatch: { status?: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string; assignee_id?: string | null; tags?: string[]; add_tags?: string[]; remove_tags?: string[]; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string; custom?: Schemas["CustomChange"]; was?: Schemas["ConversationSeen"] };
   CustomChange: Record<string, Schemas["CustomValueInput"] | null>;
@@ -178,7 +178,7 @@ export interface Schemas {
   ViewCounts: { views: Record<string, Schemas["ViewCount"]> };
   ViewCount: { count: number; more: boolean };
   ViewPage: { data: Schemas["View"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
-  View: { id: string; name: string; filter: Schemas["SavedViewFilter"]; sort: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at"; shared: boolean; created_at: string; updated_at: string };
+  View: { id: string; name: string; filter: Schemas["SavedViewFilter"]; sort: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared: boolean; created_at: string; updated_at: string };
   SavedViewFilter: { status?: "open" | "pending" | "snoozed" | "resolved"; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; overdue?: boolean; mentioned?: boolean; q?: string };
   UnreadCount: { count: number; more: boolean };
   ConversationPage: { data: Schemas["Conversation"][]; has_more: boolean; next_cursor: string | null; searched_to?: string; deleted?: Schemas["ConversationTombstone"][] };
@@ -323,7 +323,7 @@ export interface Operations {
   'PATCH /v1/views/{id}': { params: { id: string }; query: {  }; body: Schemas["ViewPatch"]; response: Schemas["View"] };
   'DELETE /v1/views/{id}': { params: { id: string }; query: {  }; body: undefined; response: undefined };
   'GET /v1/conversations/unread-count': { params: {  }; query: { assignee?: string }; body: undefined; response: Schemas["UnreadCount"] };
-  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: "open" | "pending" | "snoozed" | "resolved"; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; overdue?: boolean; mentioned?: boolean; q?: string; updated_since?: string; deleted?: boolean; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" }; body: undefined; response: Schemas["ConversationPage"] };
+  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: "open" | "pending" | "snoozed" | "resolved"; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; overdue?: boolean; mentioned?: boolean; q?: string; updated_since?: string; deleted?: boolean; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since" }; body: undefined; response: Schemas["ConversationPage"] };
   'POST /v1/conversations': { params: {  }; query: {  }; body: Schemas["ConversationInput"]; response: Schemas["Conversation"] };
   'GET /v1/conversations/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["Conversation"] };
   'PATCH /v1/conversations/{id}': { params: { id: string }; query: {  }; body: Schemas["ConversationPatch"]; response: Schemas["Conversation"] };

@@ -11,6 +11,7 @@ export const CONVERSATION_SORTS = [
   '-created_at',
   'created_at',
   'reply_due_at',
+  'waiting_since',
 ] as const;
 export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
 export const ConversationSort = z.enum(CONVERSATION_SORTS);

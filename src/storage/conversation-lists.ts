@@ -47,7 +47,13 @@ function whereStatusForUser(where: Where, status: ConversationStatus): void {
   where.and(`(status = $ ${snoozed})`, status);
 }
 
-type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at' | 'reply_due_at';
+type SortColumn =
+  | 'last_activity_at'
+  | 'created_at'
+  | 'updated_at'
+  | 'team_updated_at'
+  | 'reply_due_at'
+  | 'waiting_since';
 
 /** Maximum number of conversations with one value whose ids are read for sorting. */
 const MAX_SORTED = 2000;
@@ -143,6 +149,7 @@ export function conversationList(tenant: TenantStorage, filter: ConversationFilt
   const { updated, side } = filter;
   if (updated) access.and(`${sort.column} >= $ and ${sort.column} < $`, updated.since, updated.before);
   if (sort.column === 'reply_due_at') access.and('reply_due_at is not null');
+  if (sort.column === 'waiting_since') access.and("status = 'open' and waiting_since is not null");
   if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
   if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
   whereAssignee(where('assignee'), filter.assignee);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, start, write, patch, read, list, backdate, messages } = conversationsOf(() => api);
+const { makeParties, start, write, patch, read, get, list, readPages, backdate, messages } = conversationsOf(() => api);
 
 async function makeTargets(settings: Body = { reply_targets: { none: 60, urgent: 10 } }) {
   const parties = await makeParties();
@@ -98,6 +98,29 @@ describe('the time by which a user should have a reply', () => {
     expect(idsOf(await list(team, '?sort=reply_due_at'))).toEqual([later, late, inTime]);
     expect(idsOf(await list(team, '?sort=reply_due_at&overdue=true&status=open'))).toEqual([later, late]);
     expect(idsOf(await list(team, '?overdue=true&priority=urgent'))).toEqual([]);
+  });
+});
+
+describe('the list by waiting time', () => {
+  test('has open conversations whose user waits, longest first, also after a reminder', async () => {
+    const { team, user } = await makeParties();
+    const make = async () => (await start(user)).body.id;
+    const [longest, shorter, replied, resolved] = [await make(), await make(), await make(), await make()];
+    const [snoozed, pending] = [await make(), await make()];
+    await backdate(shorter, 'waiting_since', '2 hours');
+    await backdate(longest, 'waiting_since', '3 hours');
+    await write(user, longest); // the latest activity of all
+    await write(team, replied);
+    await patch(team, `/v1/conversations/${resolved}`, { status: 'resolved' });
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await patch(team, `/v1/conversations/${snoozed}`, { status: 'snoozed', snoozed_until: until });
+    await patch(team, `/v1/conversations/${pending}`, { status: 'pending' });
+    expect(idsOf(await list(team, '?sort=waiting_since'))).toEqual([longest, shorter]);
+    expect(idsOf(await list(team, '?sort=waiting_since&status=open'))).toEqual([longest, shorter]);
+    expect(idsOf(await list(team, '?sort=waiting_since&status=pending'))).toEqual([]);
+    const path = '/v1/conversations?sort=waiting_since&limit=1';
+    expect((await readPages(team, path)).map(({ id }) => id)).toEqual([longest, shorter]);
+    expect((await get(user, path)).status).toBe(400);
   });
 });
 

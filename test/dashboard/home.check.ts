@@ -45,13 +45,18 @@ describe.runIf(hasBrowser())('the home page', { timeout: 90_000 }, () => {
       `update answers set received_at = ${moment}, stored_at = ${moment} where "values"->>'main' = '1'`,
     );
     await database.query(`update conversations set waiting_since = now() - interval '3 hours'`);
+    await send('POST', '/v1/conversations', { identity: 'ux|2', subject: 'A later one', message: 'Hello' });
+    await database.query(`update conversations set waiting_since = now() - interval '1 hour',
+      last_activity_at = now() - interval '1 hour' where identity = 'ux|2'`);
     expect(await runCommand(['results', 'rebuild'], environment)).toMatchObject({ code: 0 });
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
-  test('shows how long a user has waited, as the inbox does, although the user wrote again', async () => {
+  test('starts with the user who has waited longest, as the inbox shows it, although that user wrote again', async () => {
     await open();
     await panel(page, 'Waiting longest').getByText('3 hrs', { exact: true }).waitFor();
+    const subjects = panel(page, 'Waiting longest').getByRole('link');
+    expect(await subjects.allTextContents()).toEqual([LONG, 'A later one']);
     await dashboard.open(pathTo('inbox'));
     await page.getByText('Waiting 3 hrs', { exact: true }).waitFor();
   });

@@ -42,7 +42,7 @@ const VALUES: Record<string, string[]> = {
   assignee: ['none', ...['member', 'member 0'].map(name => toTypeId('member', uuidOf(name)))],
   priority: ['none', 'urgent'],
   source: ['user', 'api'],
-  sort: ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at', 'reply_due_at'],
+  sort: ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at', 'reply_due_at', 'waiting_since'],
   overdue: ['true', 'false'],
   mentioned: ['true', 'false'],
   action: ['answer.tagged', 'api-key.revoked'],

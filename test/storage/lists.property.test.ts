@@ -266,7 +266,8 @@ describe('conversations', () => {
     (filter.source === undefined || row.source_type === filter.source) &&
     (filter.unread === undefined || row[`${filter.side}_unread`] > 0 === filter.unread) &&
     (filter.overdue === undefined || isOverdue(row) === filter.overdue) &&
-    (filter.sort !== 'reply_due_at' || row.reply_due_at !== null);
+    (filter.sort !== 'reply_due_at' || row.reply_due_at !== null) &&
+    (filter.sort !== 'waiting_since' || (row.status === 'open' && row.waiting_since !== null));
 
   test('of a complete walk through a list are those of a plain scan, each once, despite concurrent changes', async () => {
     await fc.assert(

@@ -141,7 +141,7 @@ namespace Parley;
  *     source?: 'user'|'api'|'member',
  *     overdue?: bool,
  *     q?: string,
- *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'|'reply_due_at'
+ *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'|'reply_due_at'|'waiting_since'
  * }
  * @phpstan-type NewConversation array{subject?: string, message: string, identity: string, client_message_id?: string}
  * @phpstan-type ConversationSeen array{

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
-import { formatDuration, t } from '../../i18n.ts';
+import { formatDuration, formatRelative, t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 import styles from './home.module.css';
@@ -12,7 +12,13 @@ type Conversation = Schemas['Conversation'];
 const EVERY_MS = 10_000;
 const SHOWN = 5;
 
-const Rows = ({ conversations }: { conversations: Conversation[] }) => (
+interface RowsProps {
+  conversations: Conversation[];
+  /** Text for a waiting time. */
+  textOf(time: string): string;
+}
+
+const Rows = ({ conversations, textOf }: RowsProps) => (
   <ul className={styles.rows}>
     {conversations.map(({ id, identity, subject, last_message, waiting_since, last_activity_at }) => (
       <li key={id}>
@@ -20,7 +26,9 @@ const Rows = ({ conversations }: { conversations: Conversation[] }) => (
           <Link href={pathTo('conversation', { id })} className={styles.one}>
             <bdi>{subject || identity}</bdi>
           </Link>
-          <span className="small quiet nowrap">{formatDuration(waiting_since ?? last_activity_at)}</span>
+          <span className="small quiet nowrap">
+            {waiting_since ? textOf(formatDuration(waiting_since)) : formatRelative(last_activity_at)}
+          </span>
         </span>
         <span className={`small quiet ${styles.one}`} dir="auto">
           {last_message.preview}
@@ -30,11 +38,11 @@ const Rows = ({ conversations }: { conversations: Conversation[] }) => (
   </ul>
 );
 
-/** Open conversations that have waited longest. */
+/** Conversations whose user has waited longest for a reply. */
 export function WaitingLongest() {
   const query = useApi(
     'GET /v1/conversations',
-    { query: { status: 'open', sort: 'last_activity_at', limit: SHOWN } },
+    { query: { sort: 'waiting_since', limit: SHOWN } },
     { everyMs: EVERY_MS },
   );
   return (
@@ -42,9 +50,9 @@ export function WaitingLongest() {
       <Ready query={query} lines={2}>
         {({ data }) =>
           data.length > 0 ? (
-            <Rows conversations={data} />
+            <Rows conversations={data} textOf={time => time} />
           ) : (
-            <Empty title={t('No open conversations')}>{t('Messages from users appear here.')}</Empty>
+            <Empty title={t('No user is waiting for a reply')}>{t('Messages from users appear here.')}</Empty>
           )
         }
       </Ready>
@@ -65,7 +73,7 @@ export function Mine() {
       <Ready query={query} lines={2}>
         {({ data }) =>
           data.length > 0 ? (
-            <Rows conversations={data} />
+            <Rows conversations={data} textOf={time => t('Waiting {time}', { time })} />
           ) : (
             <p className="quiet">{t('No open conversation is assigned to you.')}</p>
           )

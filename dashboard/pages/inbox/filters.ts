@@ -20,6 +20,7 @@ export type Sort = NonNullable<ListQuery['sort']>;
 export const SORTS: readonly Sort[] = [
   '-last_activity_at',
   'last_activity_at',
+  'waiting_since',
   'reply_due_at',
   '-created_at',
   'created_at',

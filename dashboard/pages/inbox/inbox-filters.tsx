@@ -36,6 +36,7 @@ const sortName = (sort: Sort): string =>
   ({
     '-last_activity_at': t('Latest activity first'),
     last_activity_at: t('Oldest activity first'),
+    waiting_since: t('Waiting only, longest first'),
     reply_due_at: t('Due replies only, soonest first'),
     '-created_at': t('Newest first'),
     created_at: t('Oldest first'),

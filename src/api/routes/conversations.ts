@@ -66,7 +66,7 @@ export const listConversations = operation({
     }),
     sort: ConversationSort.optional().meta({
       description:
-        'Order of the list; `-` is descending. Default: `-last_activity_at`. With `reply_due_at`, the list contains only conversations whose user waits for a reply with a target',
+        'Order of the list; `-` is descending. Default: `-last_activity_at`. With `reply_due_at`, the list contains only conversations whose user waits for a reply with a target; with `waiting_since`, only open conversations whose user waits',
     }),
   }),
   status: 200,
