@@ -65,6 +65,18 @@ export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, n
     [now, all, newUuid(), failing],
   );
 
+/** Returns a webhook as it is now; undefined if its lease was lost. */
+export const readLeased = async (
+  tenant: TenantStorage,
+  { id, lease }: LeasedWebhook,
+): Promise<LeasedWebhook | undefined> =>
+  (
+    await tenant.query<LeasedWebhook>(
+      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3`,
+      [...[tenant.tenantId, id, lease]],
+    )
+  )[0];
+
 /** An event to send, and the delivery that waits for it, unless the event comes from the feed. */
 export interface Item {
   deliveryId: string | undefined;

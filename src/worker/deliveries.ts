@@ -11,6 +11,7 @@ import {
   type LeasedWebhook,
   leaseWebhooks,
   type Round,
+  readLeased,
   readWork,
   recordRound,
   type Work,
@@ -19,6 +20,7 @@ import { disableWebhook } from '../storage/webhooks.ts';
 import { runRounds } from './rounds.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } from './webhook-requests.ts';
+import { trackSettings, type WebhookSettings } from './webhook-settings.ts';
 
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
@@ -109,18 +111,19 @@ async function deliver(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared
  */
 async function deliverRounds(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<void> {
   let recording: Promise<LeasedWebhook | undefined> = Promise.resolve(leased);
+  const settings = trackSettings(leased, () => readLeased(deps.storage.forTenant(leased.tenant_id), leased));
   for (let round: Prepared | undefined = await prepare(leased, deps, shared); round; ) {
     const current: Prepared = round;
     const { webhook, work } = current;
     const ahead = readAhead(current, deps, shared);
     ahead?.catch(() => undefined); // awaited below, unless it is not needed
-    const sent = await sendAll(current, shared.slots, deps.signal);
+    const sent = await sendAll(current, settings, shared.slots, deps.signal);
     count(sent.attempts, deps.metrics);
     const latest = await recording;
     if (!latest) return;
     const isComplete = sent.attempts.length === work.items.length;
     const release = deps.signal.aborted || (isComplete && !work.hasMore);
-    recording = record(webhook, { ...sent, release }, deps);
+    recording = record(webhook, { ...sent, release }, deps).then(settings.update);
     recording.catch(() => undefined); // awaited below, or after the next round
     const isClean = isComplete && sent.attempts.every(({ outcome }) => outcome === 'delivered');
     const next = isClean && !release && latest.status === 'enabled' ? await ahead : undefined;
@@ -176,8 +179,16 @@ interface Sent {
   position: number;
 }
 
-/** Sends the events of a round in their order, several at a time, until one has to wait for those before it. */
-async function sendAll({ webhook, work, sender }: Prepared, slots: Slots, stopping: AbortSignal): Promise<Sent> {
+/**
+ * Sends the events of a round in their order, several at a time, until one has to wait for those before it, or the settings
+ * of the webhook change.
+ */
+async function sendAll(
+  { webhook, work, sender }: Prepared,
+  settings: WebhookSettings,
+  slots: Slots,
+  stopping: AbortSignal,
+): Promise<Sent> {
   const { items, readTo } = work;
   const attempts: Attempt[] = [];
   const startUntil = performance.now() + ROUND_MS;
@@ -190,7 +201,8 @@ async function sendAll({ webhook, work, sender }: Prepared, slots: Slots, stoppi
     (webhook.ordered && attempts.some(({ outcome }) => outcome !== 'delivered' && outcome !== 'expired'));
   const sendNext = () =>
     slots.use(webhook.tenant_id, async () => {
-      const item = mustStop() ? undefined : items[next++];
+      const isUnchanged = await settings.areThoseOf(webhook);
+      const item = isUnchanged && !mustStop() ? items[next++] : undefined;
       if (!item) return false;
       const attempt = await sendEvent(item, sender);
       if (!attempt) return false;

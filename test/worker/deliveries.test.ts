@@ -210,6 +210,24 @@ describe('the secrets of a webhook', () => {
     const stored = await api.database.query('select * from webhooks where tenant_id = $1', [tenant.uuid]);
     expect(JSON.stringify(stored)).not.toContain(secret.slice('whsec_'.length));
   });
+
+  test('without an overlap, only the new one signs shortly after the rotation, also within a backlog', async () => {
+    const tenant = await makeTenant(api);
+    await using receiver = await createReceiver();
+    receiver.react((...given) => setTimeout(() => accept(...given), 20));
+    const { path } = await addWebhook(tenant, receiver.url);
+    await events(tenant, 1000);
+    await using _ = startDeliveries(api, worker);
+    await waitFor(async () => receiver.requests.length > 10);
+    const { secret } = (await post(tenant, `${path}/rotate-secret`, { overlap_hours: 0 })).body;
+    await new Promise(resolve => setTimeout(resolve, 1000)); // longer than settings are used without being read again
+    const sent = receiver.requests.length;
+    await receiver.waitForEvents(1000);
+    expect(sequencesOf(receiver.requests)).toEqual(numbers(1000));
+    expect(sent).toBeLessThan(900);
+    for (const { body, headers } of receiver.requests.slice(sent))
+      expect(() => new Webhook(secret).verify(body, headers as never)).not.toThrow();
+  });
 });
 
 describe('a webhook is disabled', () => {

@@ -182,7 +182,7 @@ export const rotateWebhookSecret = operation({
   path: '/v1/webhooks/{id}/rotate-secret',
   summary: 'Rotate the secret of a webhook',
   description:
-    'The reply contains the new `secret`, which is shown only once. For `overlap_hours`, requests are signed with both secrets.',
+    'The reply contains the new `secret`, which is shown only once. For `overlap_hours`, requests are signed with both secrets. Requests that begin within a second after the reply may still be signed with the previous secret only.',
   audit: 'webhook.rotated',
   showsSecret: true,
   params: WebhookPath,
