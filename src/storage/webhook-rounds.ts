@@ -40,8 +40,8 @@ export interface LeaseLimits {
 const IS_FREE = '(lease_until is null or lease_until < clock_timestamp())';
 
 /**
- * Leases webhooks of all tenants that have something to deliver, the one that waits longest first. For the worker, like
- * all functions here.
+ * Leases webhooks of all tenants that have something to deliver, the one whose last lease ended first. For the worker,
+ * like all functions here.
  *
  * Those that fail come after the others and are limited, because each may hang until its time-out. A webhook whose
  * receiver fails, or an ordered one with a failed event, does not take further events from the feed.
@@ -50,7 +50,7 @@ export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, n
   storage.query<LeasedWebhook>(
     `with ready as materialized (
        select webhooks.tenant_id, webhooks.id, failures > 0 as fails,
-         row_number() over (partition by failures > 0 order by due_at nulls last) as place
+         row_number() over (partition by failures > 0 order by lease_until nulls first, due_at nulls last) as place
        from webhooks left join event_sequences using (tenant_id)
        where status = 'enabled' and ${IS_FREE}
          and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
@@ -276,7 +276,7 @@ export const recordRound = (
     const [after] = await tx.query<LeasedWebhook>(
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
-         lease_until = case when $6 then null else clock_timestamp() + interval '${LEASE_S} seconds' end,
+         lease_until = clock_timestamp() + case when $6 then interval '0' else interval '${LEASE_S} seconds' end,
          due_at = case when ordered or $4 >= ${FAILING_FROM} then (
            select at from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
            order by sequence nulls first limit 1

@@ -94,7 +94,10 @@ interface Prepared {
   readAt: number;
 }
 
-/** Delivers for one webhook, round by round, until its backlog is empty. */
+/**
+ * Delivers for one webhook, round by round, until its backlog is empty, or until another webhook may be waiting for its
+ * place. Otherwise slow receivers with a long backlog would keep those of all others waiting.
+ */
 async function deliver(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<void> {
   try {
     await deliverRounds(leased, deps, shared);
@@ -122,7 +125,8 @@ async function deliverRounds(leased: LeasedWebhook, deps: DeliveryDeps, shared: 
     const latest = await recording;
     if (!latest) return;
     const isComplete = sent.attempts.length === work.items.length;
-    const release = deps.signal.aborted || (isComplete && !work.hasMore);
+    const isFull = shared.running.size >= REQUESTS;
+    const release = deps.signal.aborted || isFull || (isComplete && !work.hasMore);
     recording = record(webhook, { ...sent, release }, deps).then(settings.update);
     recording.catch(() => undefined); // awaited below, or after the next round
     const isClean = isComplete && sent.attempts.every(({ outcome }) => outcome === 'delivered');

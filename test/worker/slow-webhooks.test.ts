@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { MINUTE } from '../support/clock.ts';
+import { makeTenant } from '../support/make.ts';
+import { createReceiver } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
+
+/** As many webhooks in total as a worker delivers for at a time. */
+const TENANTS = 10;
+const WEBHOOKS = 20;
+/** Several rounds for each of them. */
+const BACKLOG = 300;
+const REPLY_MS = 300;
+
+let api: TestApi;
+let worker: Storage;
+beforeAll(async () => {
+  api = await createApi({ settings: { ...LOCAL_WEBHOOKS, DATABASE_POOL: '20' } });
+  const log = createLog('warn', 'test');
+  worker = openStorage({ url: api.database.url, role: 'parley_worker', connections: 20, log });
+});
+afterAll(async () => {
+  await worker.close();
+  await api[Symbol.asyncDispose]();
+});
+
+test('slow webhooks with a long backlog make room for others after each round', async () => {
+  await using slow = await createReceiver();
+  await using receiver = await createReceiver();
+  slow.react((_, response) => void setTimeout(() => response.writeHead(204).end(), REPLY_MS));
+  const busy = await Promise.all(Array.from({ length: TENANTS }, () => makeTenant(api)));
+  for (const tenant of busy) for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(api, tenant, slow.url);
+  for (const tenant of busy) await makeEvents({ api, worker }, tenant, BACKLOG);
+  await using _ = startDeliveries(api, worker, MINUTE);
+  await waitFor(() => slow.requests.length > TENANTS * WEBHOOKS);
+
+  const tenant = await makeTenant(api);
+  await makeWebhook(api, tenant, receiver.url);
+  await makeEvents({ api, worker }, tenant, 1);
+  await receiver.waitForEvents(1);
+  const done = await api.database.query(
+    'select from webhooks join event_sequences using (tenant_id) where feed_position = last and url = $1',
+    [slow.url],
+  );
+  expect(done).toEqual([]);
+});
