@@ -65,20 +65,25 @@ export const lockWithTarget = (
 ): Promise<ConversationRow[]> =>
   lockFound(tx, tenantId, async () => [id, (await followMerges(tx, tenantId, id)).at(-1) as string]);
 
+/** Maximum number of merges that are followed. Only a chain that was made on purpose is longer. */
+const MAX_MERGES = 1000;
+
 /**
  * Returns the ids on the way from a conversation to the one into which it was merged, which may have been merged too. The
  * last one is where messages are written. Without a lock.
  */
 export async function followMerges(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<string[]> {
-  const way = [id];
-  for (;;) {
-    const [row] = await tx.query<{ target: string | null }>(
-      'select merged_into_id as target from conversations where tenant_id = $1 and id = $2',
-      [tenantId, way.at(-1)],
-    );
-    if (!row?.target) return way;
-    way.push(row.target);
-  }
+  const merges = await tx.query<{ target: string }>(
+    `with recursive way as (
+       select merged_into_id as target, 1 as merges from conversations where tenant_id = $1 and id = $2
+       union all
+       select (select merged_into_id from conversations where tenant_id = $1 and id = target), merges + 1 from way
+       where target is not null and merges < ${MAX_MERGES}
+     )
+     select target from way where target is not null order by merges`,
+    [tenantId, id],
+  );
+  return [id, ...merges.map(({ target }) => target)];
 }
 
 /** Deletes the messages of a locked conversation. Deliveries of webhooks may lock some of them, in the same order. */

@@ -60,12 +60,17 @@ export async function insertMessage(
   content: MessageContent,
 ): Promise<Added | Missed> {
   const message = { owner, author, content };
-  for (let place: Place = { id: conversationId, passed: [] }; ; ) {
+  let place: Place = { id: conversationId, passed: [] };
+  for (let attempt = 0; attempt < MAX_PLACES; attempt++) {
     const outcome = await tenant.transaction(tx => insertAt(tx, tenant.tenantId, place, message));
     if (!('elsewhere' in outcome)) return outcome;
     place = outcome.elsewhere ?? { id: conversationId, passed: [] };
   }
+  throw notFound('conversation');
 }
+
+/** Maximum number of conversations in which a message is tried: merges and follow-ups lead from one to another. */
+const MAX_PLACES = 20;
 
 /** A conversation to which a message is addressed, and the ids of those that refer to it. */
 interface Place {

@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseTypeId } from '../../src/domain/ids.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
+import { followMerges } from '../../src/storage/conversation-locks.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
 import { conversationsOf, uuidOf } from '../support/conversations.ts';
 
@@ -169,4 +170,31 @@ test('a macro is created with the tenant locked before the member that it assign
   await removal.query('delete from members where id = $1', [parseTypeId('member', member)]);
   await removal.commit();
   expect(statusOf(await made)).toEqual([422, 'validation-failed']);
+});
+
+test('a message follows hundreds of merges by one statement, and is refused at a target that does not exist', async () => {
+  const { tenant, team, user, first } = await makeThree();
+  await api.database.query(
+    `insert into conversations select (jsonb_populate_record(conversations, jsonb_build_object('id', gen_random_uuid(), 'subject', n))).*
+     from conversations, generate_series(1, 900) as n where id = $1`,
+    [uuidOf(first)],
+  );
+  await api.database.query(
+    `update conversations set merged_into_id = next.id from conversations as next
+     where conversations.tenant_id = $1 and next.tenant_id = $1 and conversations.subject <> ''
+       and next.subject = (conversations.subject::int + 1)::text`,
+    [tenant.uuid],
+  );
+  const [begin, end] = await api.database.query<{ id: string }>(
+    "select id from conversations where tenant_id = $1 and subject in ('1', '900') order by subject",
+    [tenant.uuid],
+  );
+  const [from, to] = [toTypeId('conversation', begin?.id as string), toTypeId('conversation', end?.id as string)];
+  expect((await write(user, from)).body).toMatchObject({ conversation_id: to });
+  const { query } = api.database;
+  const counted = vi.fn(query) as typeof query;
+  expect(await followMerges({ query: counted }, tenant.uuid, begin?.id as string)).toHaveLength(900);
+  expect(counted).toHaveBeenCalledTimes(1);
+  await api.database.query('update conversations set merged_into_id = gen_random_uuid() where id = $1', [end?.id]);
+  for (const as of [user, team]) expect((await write(as, from)).status).toBe(404);
 });
