@@ -161,8 +161,8 @@ export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role
     requireRankFor(actor.role, member.role);
     if (member.role === 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
     await tx.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
-    await unassignMember(tx, tenant.tenantId, id, actor);
     await deleteViewsOf(tx, tenant.tenantId, id);
+    await unassignMember(tx, tenant.tenantId, id, actor);
     return member;
   });
 
@@ -259,6 +259,7 @@ export const acceptInvitation = (
   now: Date,
 ): Promise<string> =>
   storage.forAccount(person.id).transaction(async tx => {
+    await lockTenant(tx, invitation.tenant_id); // before the invitation, as those who invite again do
     await redeemInvitation(tx, invitation, now);
     if (!person.exists) await insertAccount(tx, person, now);
     return insertMember(tx, invitation.tenant_id, person.id, invitation.role, now);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createApi, type TestApi } from '../support/api.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
+import { connect } from '../support/migrations.ts';
 import { headersOf, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
 
 let api: TestApi;
@@ -65,6 +66,22 @@ describe('an invitation', () => {
     expect(spent.body).toMatchObject({ status: 404, code: 'link-not-valid' });
     const after = await api.request('GET', '/v1/members/invitations', { headers: owner.headers });
     expect(after.body.data).toEqual([]);
+  });
+
+  test('that is accepted while the person is invited again locks the tenant before the invitation', async () => {
+    const email = newAddress();
+    const token = tokenIn((await invite(email)).body.link);
+    await using other = await connect(api.database.url);
+    await other.query("begin; set local deadlock_timeout = '100ms'");
+    await other.query('select from tenants where id = $1 for update', [tenant.uuid]);
+    const accepted = accept(token);
+    await waitFor(async () => {
+      const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      return (await api.database.query(sql)).length > 0;
+    });
+    await other.query('update invitations set role = role where tenant_id = $1', [tenant.uuid]);
+    await other.query('commit');
+    expect((await accepted).status).toBe(200);
   });
 
   test('accepted fifty times at once succeeds once', async () => {
