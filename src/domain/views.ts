@@ -4,7 +4,7 @@ import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
-/** Maximum number of views that a member can see when creating one: their own, and those shared with the team. */
+/** Maximum number of views that a member does not share, and of those that a tenant's members share. */
 export const MAX_VIEWS = 50;
 
 /** Maximum number of conversations of a view that are counted, so that a count costs the same in every inbox. */

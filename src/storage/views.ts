@@ -44,14 +44,17 @@ export const readViews = (tenant: TenantStorage, memberId: string): Promise<View
     [tenant.tenantId, memberId],
   );
 
-async function requireRoom(tx: Transaction, tenantId: string, memberId: string): Promise<void> {
-  await lockTenant(tx, tenantId);
+/** Throws 409 if the member has `MAX_VIEWS` views of their own, or the tenant as many shared ones. The tenant is locked. */
+async function requireRoom(tx: Transaction, tenantId: string, memberId: string, shared: boolean): Promise<void> {
   const [row] = await tx.query<{ count: number }>(
-    'select count(*)::int as count from views where tenant_id = $1 and (shared or member_id = $2)',
-    [tenantId, memberId],
+    `select count(*)::int as count from views where tenant_id = $1 and shared = $3 and (shared or member_id = $2)`,
+    [tenantId, memberId, shared],
   );
-  if ((row?.count ?? 0) >= MAX_VIEWS)
-    throw new Problem('limit-reached', `A member can have at most ${MAX_VIEWS} views, including the shared ones.`);
+  if ((row?.count ?? 0) < MAX_VIEWS) return;
+  const detail = shared
+    ? `A tenant can have at most ${MAX_VIEWS} shared views.`
+    : `A member can have at most ${MAX_VIEWS} views that are not shared.`;
+  throw new Problem('limit-reached', detail);
 }
 
 /** Inserts a view of a member. Throws 409 beyond the maximum. */
@@ -62,7 +65,8 @@ export const insertView = (
   now: Date,
 ): Promise<ViewRow> =>
   tenant.transaction(async tx => {
-    await requireRoom(tx, tenant.tenantId, memberId);
+    await lockTenant(tx, tenant.tenantId);
+    await requireRoom(tx, tenant.tenantId, memberId, shared);
     const rows = await tx.query<ViewRow>(
       `insert into views (tenant_id, member_id, ${COLUMNS}) values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $8)
        returning ${COLUMNS}`,
@@ -81,7 +85,10 @@ async function lockView(tx: Transaction, tenantId: string, memberId: string, id:
   return row;
 }
 
-/** Changes a view that a member sees. One that is no longer shared becomes the view of that member. */
+/**
+ * Changes a view that a member sees. One that is no longer shared becomes the view of that member. Throws 409 beyond the
+ * maximum.
+ */
 export const updateView = (
   tenant: TenantStorage,
   memberId: string,
@@ -91,7 +98,10 @@ export const updateView = (
 ): Promise<ViewRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const { name, filter, sort, shared } = change(await lockView(tx, tenantId, memberId, id));
+    await lockTenant(tx, tenantId); // before the view
+    const before = await lockView(tx, tenantId, memberId, id);
+    const { name, filter, sort, shared } = change(before);
+    if (shared !== before.shared) await requireRoom(tx, tenantId, memberId, shared);
     const rows = await tx.query<ViewRow>(
       `update views set name = $3, filter = $4::jsonb, sort = $5, shared = $6, updated_at = $7,
          member_id = case when $6 then member_id else $8 end

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApi, type TestApi } from '../support/api.ts';
+import { parseTypeId } from '../../src/domain/ids.ts';
+import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { type Body, conversationsOf, idsOf, problem } from '../support/conversations.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';
@@ -73,11 +74,31 @@ describe('a view', () => {
     expect(await namesOf(bob)).toEqual(['Shared']);
   });
 
-  test('is refused beyond 50 that a member sees', async () => {
-    const { ada, bob } = await makeTeam();
-    for (let count = 0; count < 50; count++) await save(ada, { name: `View ${count}`, shared: count % 2 === 0 });
-    expect(problem(await save(ada, {}))).toEqual([409, 'limit-reached']);
-    expect((await save(bob, {})).status).toBe(201);
+  test('is refused beyond 50 of a member and 50 shared ones, also when it becomes one of them', async () => {
+    const { tenant, ada, bob } = await makeTeam();
+    const seedViews = (member: TestPerson, shared: boolean) =>
+      api.database.query(
+        `insert into views (tenant_id, member_id, id, name, filter, sort, shared, created_at, updated_at)
+         select $1, $2, gen_random_uuid(), n::text, '{}', '-last_activity_at', $3, now(), now() from generate_series(1, 49) as n`,
+        [tenant.uuid, parseTypeId('member', member.memberId), shared],
+      );
+    const refused = [409, 'limit-reached'];
+    await seedViews(ada, true);
+    await seedViews(ada, false);
+    const [shared, own] = [await save(ada, { shared: true }), await save(ada, {})];
+    for (const fields of [{ shared: true }, {}]) expect(problem(await save(ada, fields))).toEqual(refused);
+    const share = (person: TestPerson, { body }: TestReply, isShared: boolean) =>
+      ask(person, 'PATCH', `/v1/views/${body.id}`, { shared: isShared, name: 'Renamed' });
+    expect(problem(await share(ada, own, true))).toEqual(refused);
+    expect(problem(await share(ada, shared, false))).toEqual(refused);
+    expect((await share(ada, own, false)).status).toBe(200);
+    // the views of one member leave room for those of another
+    const ofBob = await save(bob, {});
+    expect(ofBob.status).toBe(201);
+    expect(problem(await share(bob, ofBob, true))).toEqual(refused);
+    expect((await share(bob, shared, false)).status).toBe(200);
+    expect((await share(bob, ofBob, true)).status).toBe(200);
+    expect(await namesOf(ada)).toHaveLength(100);
   });
 
   test.each<[string, Body, string, string]>([

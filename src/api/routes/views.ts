@@ -88,6 +88,7 @@ export const patchView = operation({
   body: ViewPatch,
   status: 200,
   response: View,
+  problems: ['limit-reached'],
   async handle({ caller, params, body, receivedAt }, { storage }) {
     const change = (before: ViewRow) => ({ ...before, ...body });
     const tenant = storage.forTenant(caller.tenantId);
