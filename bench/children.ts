@@ -4,6 +4,12 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = resolve(import.meta.dirname, '..');
+/** The settings of Node and malloc that the image has (Dockerfile). */
+const AS_IN_THE_IMAGE = {
+  NODE_OPTIONS: '--max-semi-space-size=16',
+  NODE_COMPILE_CACHE: resolve(ROOT, 'node_modules/.cache/parley'),
+  MALLOC_ARENA_MAX: '2',
+};
 const PROFILES = resolve(import.meta.dirname, 'profiles');
 const READY_WITHIN_MS = 120_000; // a start takes seconds, and a minute on a busy machine
 const POLL_MS = 5;
@@ -77,7 +83,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(process.execPath, [...profileFlags(options.profile), ...options.command], {
     cwd: ROOT,
     env: {
-      NODE_OPTIONS: '--max-semi-space-size=16', // as in npm's scripts and the image
+      ...AS_IN_THE_IMAGE,
       PATH: process.env.PATH,
       PORT: String(port),
       METRICS_PORT: String(metricsPort),

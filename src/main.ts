@@ -20,7 +20,8 @@ function onSignal(obey: (signal: StopSignal) => void): void {
 if (process.pid === 1) onSignal(signal => process.exit(EXIT_CODES[signal]));
 
 // Compiled code is cached, which saves two thirds of the startup time and 20 MB of memory. Without write access to the
-// folder, everything is compiled again.
+// folder, everything is compiled again. This file is not cached here, because it is loaded before; the image sets
+// NODE_COMPILE_CACHE, so that Node's TypeScript compiler is never loaded.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'parley'));
 
 /** How long a process that is still starting may take to stop. It has not accepted any work. */
@@ -44,12 +45,12 @@ async function readInput(): Promise<string> {
 /** Runs a role until a signal ends it. A second signal ends it at once. */
 async function runUntilStopped(role: Role, config: Config): Promise<void> {
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./platform/tracing.ts') : undefined;
-  const [{ createLog }, { runFlags, setFlags, startFlags }] = await Promise.all([
+  const [{ createLog }, { runFlags, setFlags, START_FLAGS }] = await Promise.all([
     import('./platform/log.ts'),
     import('./platform/v8-flags.ts'),
   ]);
   const log = createLog(config.LOG_LEVEL, role, tracing?.traceIds);
-  setFlags(startFlags(role));
+  setFlags(START_FLAGS);
   const { runRole } = await import('./commands/roles.ts');
   let started: Promise<RunningRole>;
   let isReady = () => false;

@@ -131,6 +131,21 @@ test('a full volume for the secrets of Compose is one line', async () => {
   expect([code, stderr]).toEqual([1, 'parley: The disk is full. Free disk space and start again.\n']);
 });
 
+test('commands run from the compile cache, without the TypeScript compiler of Node', async () => {
+  const report =
+    'process.on("exit",()=>console.error("compiles:",process.moduleLoadList.some(name=>name.includes("amaro"))))';
+  const compiles = async (...settings: string[]): Promise<string> =>
+    (
+      await tryDocker([
+        ...READ_ONLY,
+        ...settings,
+        ...['--entrypoint', 'node', IMAGE, '--import', `data:text/javascript,${report}`, '/app/src/main.ts', 'help'],
+      ])
+    ).stderr.trim();
+  expect(await compiles()).toBe('compiles: false');
+  expect(await compiles('--env', 'NODE_COMPILE_CACHE=')).toBe('compiles: true');
+});
+
 test('passwords can be hashed, which needs a native package', async () => {
   const script = "process.stdout.write(require('@node-rs/argon2').hashSync('correct horse'))";
   expect(await docker([...READ_ONLY, '--entrypoint', 'node', IMAGE, '-e', script])).toMatch(/^\$argon2id\$/);
