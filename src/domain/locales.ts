@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { rule } from './field-errors.ts';
 
@@ -34,11 +35,23 @@ const weightOf = (parameters: readonly string[]): number => {
   return Number(weight ?? 0);
 };
 
+/** The ranges of recent headers: a browser sends the same one with every request. Longer headers are not remembered. */
+const recentRanges = new LRUCache<string, readonly string[]>({ max: 500 });
+const LONGEST_REMEMBERED = 200;
+
 /**
  * Returns the language ranges of `Accept-Language`, most preferred first (RFC 9110, 12.5.4). Malformed ones are ignored,
  * and so are those after the 20th.
  */
-export function parseAcceptLanguage(header: string): string[] {
+export function parseAcceptLanguage(header: string): readonly string[] {
+  const known = recentRanges.get(header);
+  if (known) return known;
+  const ranges = readRanges(header);
+  if (header.length <= LONGEST_REMEMBERED) recentRanges.set(header, ranges);
+  return ranges;
+}
+
+function readRanges(header: string): string[] {
   return header
     .split(',', MAX_RANGES)
     .map(item => {
