@@ -38,6 +38,8 @@ export interface LeaseLimits {
 }
 
 const IS_FREE = '(lease_until is null or lease_until < clock_timestamp())';
+/** The rows of a deleted tenant remain until they are erased, which may take hours. Nothing of it is sent any more. */
+const IS_KEPT = 'not exists (select from deleted_tenants where deleted_tenants.id = webhooks.tenant_id)';
 
 /**
  * Leases webhooks of all tenants that have something to deliver, the one whose last lease ended first. For the worker,
@@ -52,7 +54,7 @@ export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, n
        select webhooks.tenant_id, webhooks.id, failures > 0 as fails,
          row_number() over (partition by failures > 0 order by lease_until nulls first, due_at nulls last) as place
        from webhooks left join event_sequences using (tenant_id)
-       where status = 'enabled' and ${IS_FREE}
+       where status = 'enabled' and ${IS_FREE} and ${IS_KEPT}
          and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
      ), chosen as materialized (
        select tenant_id, id from ready where not fails or place <= $4 order by fails, place limit $2
@@ -65,14 +67,14 @@ export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, n
     [now, all, newUuid(), failing],
   );
 
-/** Returns a webhook as it is now; undefined if its lease was lost. */
+/** Returns a webhook as it is now; undefined if its lease was lost, or its tenant deleted. */
 export const readLeased = async (
   tenant: TenantStorage,
   { id, lease }: LeasedWebhook,
 ): Promise<LeasedWebhook | undefined> =>
   (
     await tenant.query<LeasedWebhook>(
-      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3`,
+      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3 and ${IS_KEPT}`,
       [...[tenant.tenantId, id, lease]],
     )
   )[0];
@@ -253,7 +255,7 @@ export interface Recorded {
 
 /**
  * Records the attempts of a round, and how far the webhook has got, in one transaction. Undefined, without a record,
- * if the lease was lost or the webhook deleted.
+ * if the lease was lost, or the webhook or its tenant deleted.
  *
  * If the webhook got another URL meanwhile, the replies of the previous one do not count, and what failed is sent to the
  * new one at once.
@@ -266,7 +268,7 @@ export const recordRound = (
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     const [before] = await tx.query<LeasedWebhook>(
-      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3 for update`,
+      `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3 and ${IS_KEPT} for update`,
       [tenantId, id, lease],
     );
     if (!before) return undefined;
