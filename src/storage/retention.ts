@@ -7,7 +7,7 @@ import type { Storage } from './orm.ts';
 const ANSWERS_AT_ONCE = 500;
 const CONVERSATIONS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1000;
-/** Maximum number of their messages; a single conversation may have more. */
+/** Maximum number of their messages. Of a conversation with more, the oldest are deleted first (`trimConversation`). */
 const MESSAGES_AT_ONCE = 5000;
 /**
  * How long the id of an expired answer, and the `client_message_id` of a deleted conversation, stay reserved: three times as long as the outboxes of Parley's clients keep an
@@ -47,6 +47,15 @@ export const expireAnswers: Expire = (storage, tenantId, now) =>
 /** Deletes the oldest resolved conversations beyond the tenant's retention, with their messages. */
 export const expireConversations: Expire = (storage, tenantId, now) =>
   count(storage, 'expire_conversations($1, $2, $3, $4)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now]);
+
+/**
+ * Deletes a batch of the messages of a conversation that is to be deleted next and has more than one batch of them.
+ * Returns their number; 0 if there is no such conversation.
+ */
+export const trimConversation: Expire = (storage, tenantId, now) =>
+  count(storage, 'trim_expired_conversation($1, $2, $3, $4)', [
+    ...[tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now],
+  ]);
 
 /** Rows that are deleted by age: their table, key and time, which of them are meant, and how long they are kept. */
 interface OldRows {

@@ -13,6 +13,7 @@ import {
   expireConversations,
   listTenantsWithRetention,
   readDatabaseClock,
+  trimConversation,
 } from '../storage/retention.ts';
 import { eraseDeleted } from './erasure.ts';
 import { pause, runRounds } from './rounds.ts';
@@ -25,8 +26,19 @@ const PAUSE_MS = 100;
 /** Maximum difference between the clocks of the database and of this process; beyond it, neither is trusted. */
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** The kinds of rows with a retention period, by their label in the metric. */
-const EXPIRY: Record<string, Expire> = { answers: expireAnswers, conversations: expireConversations };
+/** Rows with a retention period. */
+interface Expiry {
+  /** Their label in the metric. */
+  kind: string;
+  expire: Expire;
+  /** Deletes parts of them first, until it returns 0. */
+  trim?: Expire;
+}
+
+const EXPIRY: Expiry[] = [
+  { kind: 'answers', expire: expireAnswers },
+  { kind: 'conversations', expire: expireConversations, trim: trimConversation },
+];
 
 interface RetentionDeps {
   storage: Storage;
@@ -51,26 +63,32 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 
 /**
  * Deletes all expired rows in batches, alternating between kinds and tenants, then old events and changes of profiles,
- * and the ids of answers and conversations that were deleted long ago.
+ * and the ids of answers and conversations that were deleted long ago. A failure ends only the work on the rows of its
+ * tenant, so that the data of others is deleted all the same.
  *
  * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
 export async function deleteExpired({ storage, metrics, log, signal, now = () => new Date() }: RetentionDeps) {
   if (!(await clocksAgree({ storage, metrics, log, now }))) return;
   const tenants = await listTenantsWithRetention(storage);
-  let left = tenants.flatMap(tenantId => Object.entries(EXPIRY).map(([kind, expire]) => ({ tenantId, kind, expire })));
+  const failures: { tenant: string; reason: string }[] = [];
+  let left = tenants.flatMap(tenantId => EXPIRY.map(expiry => ({ tenantId, ...expiry })));
   while (left.length > 0 && !signal.aborted) {
     const more: typeof left = [];
     for (const one of left) {
       if (signal.aborted) return;
-      const deleted = await one.expire(storage, one.tenantId, now());
-      if (deleted === 0) continue;
-      metrics.expired.inc({ kind: one.kind }, deleted);
+      const isMore = await expireBatch(one, { storage, metrics, now }).catch((error: Error) => {
+        failures.push({ tenant: one.tenantId, reason: error.message });
+        return false;
+      });
+      if (!isMore) continue;
       more.push(one);
       await pause(PAUSE_MS, signal);
     }
     left = more;
   }
+  if (failures.length > 0)
+    log.warn({ failed: failures.length, first: failures[0] }, 'retention of some tenants failed; will retry');
   for (const forget of [
     deleteExpiredAnswerIds,
     deleteOldConversationStarts,
@@ -80,6 +98,17 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     deleteOldProfileChanges,
   ])
     while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
+}
+
+/** Deletes a batch of a tenant's rows, and returns whether there may be more. */
+async function expireBatch(
+  { tenantId, kind, expire, trim }: Expiry & { tenantId: string },
+  { storage, metrics, now }: Omit<ClockDeps, 'log'>,
+): Promise<boolean> {
+  if (trim && (await trim(storage, tenantId, now())) > 0) return true;
+  const deleted = await expire(storage, tenantId, now());
+  if (deleted > 0) metrics.expired.inc({ kind }, deleted);
+  return deleted > 0;
 }
 
 type ClockDeps = Required<Pick<RetentionDeps, 'storage' | 'metrics' | 'log' | 'now'>>;

@@ -4,7 +4,7 @@ import { toTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { listDayCounts, rebuildResults } from '../../src/storage/results.ts';
-import { expireAnswers } from '../../src/storage/retention.ts';
+import { expireAnswers, trimConversation } from '../../src/storage/retention.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { deleteExpired } from '../../src/worker/retention.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
@@ -318,6 +318,58 @@ describe('conversations', () => {
     await client.query('commit');
     expect(await expire()).toEqual({ conversations: 1 });
     expect(await idsIn('conversations')).toEqual([merged]);
+  });
+
+  test('with more messages than a batch lose the oldest ones first, and go with the last ones', async () => {
+    const long = await talk(31, 'resolved');
+    await talk(32, 'resolved');
+    await api.database.query(
+      `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
+         created_at, redacted)
+       select $1, gen_random_uuid(), $2, n, 0, 'reply', 'user', 'user|42', 'x', 'text', now(), false from generate_series(2, 12000) as n`,
+      [tenant.uuid, long],
+    );
+    await api.database.query('update conversations set last_seq = 12000 where id = $1', [long]);
+    await retain({ conversations_days: 30 });
+    expect(await trimConversation(worker, tenant.uuid, new Date())).toBe(5000);
+    const left = () =>
+      api.database.query<{ seq: number }>('select seq from messages where conversation_id = $1', [long]);
+    expect(Math.min(...(await left()).map(({ seq }) => seq))).toBeGreaterThan(4900);
+    const calls: string[] = [];
+    const storage = {
+      ...worker,
+      query: (sql: string, params?: unknown[]) => {
+        if (params?.[0] === tenant.uuid)
+          calls.push(...(/trim_expired_conversation|expire_conversations/.exec(sql) ?? []));
+        return worker.query(sql, params);
+      },
+    } as typeof worker;
+    await deleteExpired({ storage, metrics: createMetrics('work'), log, signal: new AbortController().signal });
+    expect(calls.slice(0, 3)).toEqual([
+      'trim_expired_conversation',
+      'trim_expired_conversation',
+      'expire_conversations',
+    ]);
+    expect([await left(), await idsIn('conversations')]).toEqual([[], []]);
+  });
+
+  test('of one tenant that cannot be deleted do not keep those of others', async () => {
+    const [stuck, other] = [tenant, await makeTenant(api)];
+    const ids = [await talk(31, 'resolved')];
+    tenant = other;
+    await talk(31, 'resolved');
+    for (const of of [stuck, other]) await retain({ conversations_days: 30 }, of);
+    await api.database.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin
+         if old.tenant_id = '${stuck.uuid}' then raise exception 'refused'; end if;
+         return old;
+       end $$`,
+    );
+    await api.database.query('create trigger refuse before delete on messages for each row execute function refuse()');
+    expect(await expire()).toEqual({ conversations: 1 });
+    expect(await idsIn('conversations', stuck)).toEqual(ids);
+    await api.database.query('drop function refuse cascade');
+    expect(await expire()).toEqual({ conversations: 1 });
   });
 
   test('with many messages are deleted in batches', async () => {
