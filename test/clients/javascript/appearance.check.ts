@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Appearance, Thanks } from '../../../clients/javascript/src/index.ts';
+import type { Appearance, Card, Placement, Thanks } from '../../../clients/javascript/src/index.ts';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { contract } from '../contract.ts';
 import { bundleGallery, openGallery, show } from './gallery/browser.ts';
@@ -28,7 +28,14 @@ interface Thanked {
   expect: Thanks | null;
 }
 
-const CASES: { drawn: Drawn[]; thanks: Thanked[] } = contract('appearance');
+interface Placed {
+  name: string;
+  card?: string | null;
+  tenant?: string;
+  expect: Placement;
+}
+
+const CASES: { drawn: Drawn[]; thanks: Thanked[]; placed: Placed[] } = contract('appearance');
 
 /** The computed look of the card in a page. */
 const lookOf = (page: Page) =>
@@ -94,5 +101,26 @@ describe.runIf(hasBrowser())('the cases of appearance.json', () => {
     expect(await bodies.allTextContents()).toEqual(expected?.body ? [expected.body] : []);
     const links = await panel.locator('a').evaluateAll(all => all.map(a => [a.textContent, a.getAttribute('href')]));
     expect(links).toEqual(expected?.link ? [[expected.link.label, expected.link.url]] : []);
+  });
+
+  test.each(CASES.placed)('placed: $name', async ({ card, tenant, expect: expected }) => {
+    await using watched = await openGallery(browser, script);
+    const { page } = watched;
+    const { placement: _, ...rest } = cardOf([STEPS.nps as never]);
+    const views = [[(card === undefined ? rest : { ...rest, placement: card }) as Card]];
+    await show(page, { views, ...(tenant ? { appearance: { placement: tenant } as Appearance } : {}) });
+    const panels = page.locator('[part=panel]');
+    const places = await panels.evaluateAll(all => all.map(panel => panel.getAttribute('data-at')));
+    expect(places).toEqual(expected === 'inline' ? [] : [expected]);
+  });
+
+  test('an unknown placement of the element counts as not set', async () => {
+    await using watched = await openGallery(browser, script);
+    const { page } = watched;
+    await show(page, {
+      views: [[cardOf([STEPS.nps as never], { placement: 'modal' })]],
+      attributes: { placement: 'banner' },
+    });
+    expect(await page.locator('[part=panel]').getAttribute('data-at')).toBe('modal');
   });
 });

@@ -9,7 +9,8 @@ import { STYLES } from './styles.ts';
 
 /**
  * Shows cards where `placement` says: as a popover, a dialog, or behind a button. The attribute of the element comes first,
- * then the question, then the tenant; without this call, all cards are inline. Call it before the elements start.
+ * then the question, then the tenant; unknown values count as not set. Without this call, all cards are inline. Call it before the
+ * elements start.
  *
  * A view with `placement="button"` has a tab (`label`), or opens from the elements that its attribute `opens` selects. Its
  * attribute `question` limits it to one question.
@@ -19,6 +20,12 @@ export function addPlacements(): void {
 }
 
 const ownPlacement = (host: Element): string | null => host.getAttribute('placement');
+
+const KNOWN = /^(inline|modal|button|popover-(top|bottom)-(left|center|right))$/;
+
+/** The first placement that this version knows. */
+const firstKnown = (...placements: (string | null | undefined)[]) =>
+  placements.find(placement => KNOWN.test(`${placement}`)) as Placement | undefined;
 
 /** Whether a view shows a card; those placed behind a button are shown by a view with a button, if the page has one. */
 function accepts(host: Element, { question_id, placement }: Card): boolean {
@@ -48,7 +55,7 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
   let shut: (() => void) | undefined;
 
   const placementOf = (card: Card) =>
-    (ownPlacement(host) ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
+    firstKnown(ownPlacement(host), card.placement, appearance()?.placement) ?? 'inline';
   const waits = (card: Card) => placementOf(card) === 'button';
 
   const showTab = (isShown: boolean) => {

@@ -50,6 +50,21 @@ public struct Placement: OpenText {
   public static let popoverBottomLeft: Self = "popover-bottom-left"
   public static let popoverBottomCenter: Self = "popover-bottom-center"
   public static let popoverBottomRight: Self = "popover-bottom-right"
+
+  /// Whether this version knows it. Others are of later servers.
+  public var isKnown: Bool {
+    let popovers: [Self] = [
+      .popoverTopLeft, .popoverTopCenter, .popoverTopRight, .popoverBottomLeft, .popoverBottomCenter, .popoverBottomRight,
+    ]
+    return ([.inline, .modal, .button] + popovers).contains(self)
+  }
+}
+
+extension Card {
+  /// The place of the card: that of the question, then that of the tenant, then inline. Unknown placements count as not set.
+  public func placement(in appearance: Appearance?) -> Placement {
+    [placement, appearance?.placement].compactMap { $0 }.first(where: \.isKnown) ?? .inline
+  }
 }
 
 /// Text shown after the answer to a question.

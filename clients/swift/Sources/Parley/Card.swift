@@ -19,7 +19,7 @@ public struct Card: Equatable, Sendable, Identifiable {
   public let expiresAt: Date?
   /// Shown after the answer; nil: the view's own text.
   public let thanks: Thanks?
-  /// Where the card appears; nil: where the tenant's cards do, `ParleyClient.appearance`.
+  /// The question's placement, as the server sent it; nil: that of the tenant. `placement(in:)` returns the place of the card.
   public let placement: Placement?
   /// nil: shown at once. Only lists with `CardQuery.triggers` have others.
   public let trigger: Trigger?

@@ -39,6 +39,14 @@ final class AppearanceTests: XCTestCase {
   private struct Cases: Decodable {
     let drawn: [Drawn]
     let thanks: [Thanked]
+    let placed: [Placed]
+  }
+
+  private struct Placed: Decodable {
+    let name: String
+    let card: String?
+    let tenant: String?
+    let expect: String
   }
 
   private func readCases() throws -> Cases {
@@ -75,6 +83,18 @@ final class AppearanceTests: XCTestCase {
       XCTAssertEqual(read?.body, each.expect?.body, each.name)
       XCTAssertEqual(read?.link?.label, each.expect?.link?.label, each.name)
       XCTAssertEqual(read?.link?.url.absoluteString, each.expect?.link?.url, each.name)
+    }
+  }
+
+  func testThePlace() throws {
+    for each in try readCases().placed {
+      let sent = each.card.map { #""placement": "\#($0)", "# } ?? ""
+      let card = cardJSON(1).replacingOccurrences(of: #""steps""#, with: #"\#(sent)"steps""#)
+      let appearance = try each.tenant.map {
+        try JSON.decoder.decode(Appearance.self, from: Data(#"{"placement": "\#($0)"}"#.utf8))
+      }
+      let read = try JSON.decoder.decode(Card.self, from: Data(card.utf8))
+      XCTAssertEqual(read.placement(in: appearance).rawValue, each.expect, each.name)
     }
   }
 
