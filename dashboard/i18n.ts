@@ -76,6 +76,7 @@ export function formatRelative(time: string | Date, now = Date.now()): string {
 export function formatDuration(since: string | Date, now = Date.now()): string {
   const seconds = Math.max(60, (now - new Date(since).getTime()) / 1000);
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? (['minute', 60] as const);
-  const style: Intl.NumberFormatOptions = { style: 'unit', unit, unitDisplay: 'short' };
+  const unitDisplay = unit === 'minute' || unit === 'hour' ? 'short' : 'long'; // avoids “5 Tg.”
+  const style: Intl.NumberFormatOptions = { style: 'unit', unit, unitDisplay };
   return formatNumber(Math.trunc(seconds / size), style);
 }
