@@ -88,7 +88,7 @@ final class Caller
     {
         $request = $this->toRequest($call);
         try {
-            $response = $this->wire->client->sendRequest($request);
+            $response = $this->wire->client()->sendRequest($request);
             $attempt->status = $response->getStatusCode();
             $attempt->requestId = $response->hasHeader('X-Request-Id') ? $response->getHeaderLine('X-Request-Id') : null;
             $text = self::read($response->getBody());

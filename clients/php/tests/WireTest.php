@@ -70,6 +70,14 @@ final class WireTest extends TestCase
         self::assertSame('parley-php/' . ServerClient::VERSION, $headers['user-agent']);
     }
 
+    public function testForkedProcessesDoNotReadTheResponsesOfOthers(): void
+    {
+        if (!function_exists('pcntl_fork')) {
+            self::markTestSkipped('PHP has no pcntl.');
+        }
+        self::assertSame("wrong: 0\n", shell_exec(escapeshellarg(PHP_BINARY) . ' ' . escapeshellarg(__DIR__ . '/forks.php')));
+    }
+
     /** @param \Closure(): Wire $open */
     #[DataProvider('wires')]
     public function testARedirectIsNotFollowed(\Closure $open): void

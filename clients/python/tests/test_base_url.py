@@ -54,8 +54,8 @@ def test_a_proxy_of_the_environment_never_sees_a_key_on_its_way_to_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
     with Client("http://localhost:3000", "sk_test") as near, Client("https://example.com", "sk_test") as far:
-        assert not near._driver.http._mounts
-        assert far._driver.http._mounts  # TLS is passed through unchanged
+        assert not near._driver.connections.http._mounts
+        assert far._driver.connections.http._mounts  # TLS is passed through unchanged
 
 
 @pytest.mark.parametrize("kind", KINDS)

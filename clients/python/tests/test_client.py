@@ -54,7 +54,7 @@ def test_a_time_without_a_zone_is_refused() -> None:
 def test_a_client_closes_its_connections_at_the_end_of_a_with() -> None:
     with Client(BASE_URL, "sk_test") as client:
         pass
-    assert client._driver.http.is_closed
+    assert client._driver.connections.http.is_closed
 
 
 def test_an_async_client_works_under_trio() -> None:
@@ -64,7 +64,7 @@ def test_an_async_client_works_under_trio() -> None:
         transport = httpx.MockTransport(network.handle)
         async with AsyncClient(BASE_URL, "sk_test", transport=transport, random=lambda: 0) as client:
             assert (await client.ingestion.read())["queued"] == 0
-        assert client._driver.http.is_closed
+        assert client._driver.connections.http.is_closed
 
     trio.run(main)
 

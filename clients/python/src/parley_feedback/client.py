@@ -11,6 +11,7 @@ import anyio
 import httpx
 
 from .base_url import check_base_url
+from .connections import Connections
 from .drivers import AsyncDriver, D, SyncDriver, with_changes
 from .exchange import Settings, check_api_key
 from .operations import Resources
@@ -72,6 +73,8 @@ class Client(_BaseClient[SyncDriver]):
         on_attempt: Called after each attempt, for logs and metrics. It should return quickly, and its errors reach
             the caller.
         transport: HTTP transport, for tests or the settings of `httpx.HTTPTransport` (certificates, proxies).
+            Processes that are forked share its connections, so create the client after the fork. Without a transport,
+            each process opens its own.
         now: Seconds since 1970.
         random: Random numbers, 0 ≤ x < 1.
         sleep: Sleeps for a number of seconds.
@@ -97,12 +100,13 @@ class Client(_BaseClient[SyncDriver]):
     ) -> None:
         key, base = check_api_key(api_key), check_base_url(base_url, allow_http=allow_http)
         settings = Settings(base, key, retry, timeout_s, attempt_timeout_s, on_attempt, now, random)
-        http = httpx.Client(transport=transport, trust_env=_trusts_environment(base))
-        super().__init__(SyncDriver(settings, http, sleep))
+        trusts = _trusts_environment(base)
+        connections = Connections(lambda: httpx.Client(transport=transport, trust_env=trusts))
+        super().__init__(SyncDriver(settings, connections, sleep))
 
     def close(self) -> None:
         """Closes the connections. Later calls fail."""
-        self._driver.http.close()
+        self._driver.connections.http.close()
 
     def __enter__(self) -> Self:
         return self
@@ -137,12 +141,13 @@ class AsyncClient(_BaseClient[AsyncDriver]):
     ) -> None:
         key, base = check_api_key(api_key), check_base_url(base_url, allow_http=allow_http)
         settings = Settings(base, key, retry, timeout_s, attempt_timeout_s, on_attempt, now, random)
-        http = httpx.AsyncClient(transport=transport, trust_env=_trusts_environment(base))
-        super().__init__(AsyncDriver(settings, http, sleep))
+        trusts = _trusts_environment(base)
+        connections = Connections(lambda: httpx.AsyncClient(transport=transport, trust_env=trusts))
+        super().__init__(AsyncDriver(settings, connections, sleep))
 
     async def close(self) -> None:
         """Closes the connections. Later calls fail."""
-        await self._driver.http.aclose()
+        await self._driver.connections.http.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from .calls import Call
+    from .connections import Connections
     from .exchange import Settings
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ class SyncDriver:
     """Sends calls synchronously. Thread-safe."""
 
     settings: Settings
-    http: httpx.Client
+    connections: Connections[httpx.Client]
     sleep: Callable[[float], object]
 
     def send(self, call: Call[T]) -> Reply[T]:
@@ -54,7 +55,7 @@ class SyncDriver:
             return _too_late(limit_s)
 
     def _receive(self, request: httpx.Request, ends: float) -> Received:
-        response = self.http.send(request, stream=True)
+        response = self.connections.http.send(request, stream=True)
         try:
             return Received(response.status_code, response.headers, b"".join(_until(ends, response.iter_bytes())))
         finally:
@@ -66,7 +67,7 @@ class AsyncDriver:
     """Sends calls asynchronously, under asyncio or trio."""
 
     settings: Settings
-    http: httpx.AsyncClient
+    connections: Connections[httpx.AsyncClient]
     sleep: Callable[[float], Awaitable[object]]
 
     async def send(self, call: Call[T]) -> Reply[T]:
@@ -85,7 +86,7 @@ class AsyncDriver:
     async def _attempt(self, request: httpx.Request, limit_s: float) -> Outcome:
         try:
             with anyio.fail_after(limit_s):
-                response = await self.http.send(request)
+                response = await self.connections.http.send(request)
                 return Received(response.status_code, response.headers, response.content)
         except httpx.RequestError as error:
             return error

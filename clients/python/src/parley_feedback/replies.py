@@ -161,7 +161,7 @@ def _read_retry_after(value: str | None, now: float) -> int | None:
         return min(int(digits or "0") * 1000, _LONGEST_RETRY_AFTER_MS)
     try:
         at = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # OverflowError: a year of many digits
         return None
     seconds = at.replace(tzinfo=at.tzinfo or timezone.utc).timestamp() - now
     return min(max(0, floor(seconds * 1000)), _LONGEST_RETRY_AFTER_MS)
