@@ -118,6 +118,23 @@ describe('docs/openapi.json', () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });
 
+  test('has examples of headers and paths that a mock server can send', () => {
+    const ofHeaders = Object.values(document.components.headers).map(
+      ({ schema }) => (schema as { example: unknown }).example,
+    );
+    for (const example of ofHeaders) expect(String(example)).toMatch(/^[\x20-\x7e]+$/);
+    const without = documented.flatMap(({ path, parameters }) =>
+      parameters
+        .filter(each => 'in' in each && each.in === 'path' && !(each.schema as { example?: unknown }).example)
+        .map(() => path),
+    );
+    expect(without).toEqual([]);
+  });
+
+  test('has no escaped slash in patterns, which some generators escape again', () => {
+    expect(stored).not.toMatch(/"pattern": "[^"]*\\\\\//);
+  });
+
   test('has no dangling references', () => {
     for (const ref of refsIn(document)) {
       const found = ref

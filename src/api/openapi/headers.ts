@@ -90,7 +90,7 @@ export const RESPONSE_HEADERS = {
   },
   'Set-Cookie': {
     description: 'Starts or ends the session, or marks the browser as known',
-    schema: text('__Host-parley_session=…; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'),
+    schema: text('__Host-parley_session=Zt4Vx9Qm2Lr7; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'),
   },
   'WWW-Authenticate': {
     description: 'The scheme of credentials to send, and the fault of an invalid token',

@@ -172,7 +172,9 @@ export const resetPassword = operation({
   summary: 'Set a new password with a reset link; ends all sessions',
   description: 'The link works once and for an hour. All sessions of the account end.',
   sameOrigin: true,
-  params: z.object({ token: z.string().max(200).meta({ description: 'The token of the reset link' }) }),
+  params: z.object({
+    token: z.string().max(200).meta({ description: 'The token of the reset link', example: 'qH3vYc8kTz5mWn1r' }),
+  }),
   body: PasswordReset,
   status: 204,
   sends: ['Set-Cookie'],

@@ -21,7 +21,12 @@ import { operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 import { refuseReversedDays } from './results.ts';
 
-const AnswerPath = z.object({ id: z.uuid().toLowerCase().meta({ description: 'The id that the client chose' }) });
+const AnswerPath = z.object({
+  id: z
+    .uuid()
+    .toLowerCase()
+    .meta({ description: 'The id that the client chose', example: '019a8f3e-5b1c-7c33-9f4d-2a6b8c0d1e2f' }),
+});
 
 export const recordAnswers = operation({
   id: 'recordAnswers',

@@ -43,7 +43,7 @@ import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 const shared = { tag: 'Members' } as const;
 const MemberPath = z.object({ id: typeId('member') });
 const InvitationPath = z.object({
-  token: z.string().max(200).meta({ description: 'The token of the invitation link' }),
+  token: z.string().max(200).meta({ description: 'The token of the invitation link', example: 'qH3vYc8kTz5mWn1r' }),
 });
 
 const presentMember = (row: MemberRow) => ({

@@ -182,7 +182,7 @@ const ReturnTo = z
   .string()
   .max(500)
   .regex(
-    /^\/dashboard\/(?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/,
+    /^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/,
     'Must be a path of the dashboard such as /dashboard/questions.',
   )
   .default('/dashboard/')

@@ -26,7 +26,9 @@ import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { readAccount } from '../pipeline/logged-in.ts';
 
 /** The tenant id is plain text, because an unknown one must look like every other credential failure. */
-const IssuePath = z.object({ tenant_id: z.string().meta({ description: '`tenant_…`' }) });
+const IssuePath = z.object({
+  tenant_id: z.string().meta({ description: '`tenant_…`', example: 'tenant_01jdpnx3r0e008000000000001' }),
+});
 
 /** Returns the key named in a request for a public token. Cached after the first use. */
 const issuerOf = (
