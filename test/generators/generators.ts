@@ -45,7 +45,7 @@ const GO = join(HERE, 'go');
 const GO_OF_OPENAPI_GENERATOR = join(HERE, 'go-of-openapi-generator');
 const PYTHON = join(HERE, 'python');
 
-/** The unions with a list among their alternatives. The client for Java does not compile with them: they become `Object`. */
+/** The unions with a list among their alternatives. The clients for Java and C# do not compile with them: they become `Object`. */
 export const UNIONS_WITH_LISTS = [
   'AnsweredValue',
   'AnsweredValueInput',
@@ -63,12 +63,37 @@ async function openApiGenerator(language: string, ...properties: string[]) {
   rmSync(folderOf(language), { recursive: true, force: true });
   const more = properties.length > 0 ? ['--additional-properties', properties.join(',')] : [];
   if (language === 'java') more.push('--schema-mappings', LISTS_AS_OBJECTS);
+  if (language === 'csharp') more.push('--schema-mappings', CSHARP_MAPPINGS);
   const args = ['-Xmx1g', '-jar', JAR, 'generate', '-g', language, '-i', DOCUMENT, '-o', folderOf(language), ...more];
   return run('java', [...args, '--git-user-id', 'parley', '--git-repo-id', 'client']);
 }
 
 /** By default, openapi-generator refuses unknown members in replies (docs/decisions/0034-open-replies.md). */
 const OPEN = 'disallowAdditionalPropertiesIfNotPresent=false';
+
+/** C# 7 for .NET Framework 4.8, which Mono compiles. */
+const FOR_CSHARP = [
+  OPEN,
+  'packageName=Parley',
+  'library=httpclient',
+  'targetFramework=net48',
+  'nullableReferenceTypes=false',
+];
+/** The library `httpclient` cannot read a reply that is a union. `AnswerView` is an `Answer`, except with a public access token. */
+export const CSHARP_MAPPINGS = `${LISTS_AS_OBJECTS},AnswerView=Answer`;
+const NEWTONSOFT = join(
+  HERE,
+  'node_modules/jillejr.newtonsoft.json-for-unity/Plugins/Newtonsoft.Json Editor/Newtonsoft.Json.dll',
+);
+const MCS_OPTIONS = [
+  '-langversion:latest',
+  '-out:Flow.exe',
+  ...['Newtonsoft.Json.dll', 'System.Net.Http', 'System.Web'].map(name => `-r:${name}`),
+  ...['System.ComponentModel.DataAnnotations', 'System.Runtime.Serialization'].map(name => `-r:${name}`),
+  '-recurse:src/Parley/*.cs',
+  join(HERE, 'csharp/Flow.cs'),
+  join(HERE, 'csharp/Stubs.cs'),
+];
 
 const EXEC_JAVA = 'org.codehaus.mojo:exec-maven-plugin:3.5.1:java';
 
@@ -180,8 +205,12 @@ export const GENERATORS: Generator[] = [
   {
     name: 'openapi-generator csharp',
     language: 'csharp',
-    needs: ['java', 'dotnet'],
-    generate: () => openApiGenerator('csharp', OPEN),
-    compile: () => run('dotnet', ['build', '--nologo'], folderOf('csharp')),
+    needs: ['java', 'mono'],
+    generate: () => openApiGenerator('csharp', ...FOR_CSHARP),
+    compile: async () => {
+      await cp(NEWTONSOFT, join(folderOf('csharp'), 'Newtonsoft.Json.dll'));
+      return run('mcs', MCS_OPTIONS, folderOf('csharp'));
+    },
+    flow: environment => run('mono', ['Flow.exe'], folderOf('csharp'), environment),
   },
 ];

@@ -50,6 +50,7 @@ export interface Toolchains {
   go: boolean;
   java: boolean;
   maven: boolean;
+  mono: boolean;
   dotnet: boolean;
   rust: boolean;
 }
@@ -63,7 +64,8 @@ export async function prepareToolchains(): Promise<Toolchains> {
     go: await hasTool(['go', 'version'], 'generators for Go'),
     java: await hasTool(['java', '-version'], 'openapi-generator'),
     maven: await hasTool(['mvn', '--version'], 'compilation of Java'),
-    dotnet: await hasTool(['dotnet', '--version'], 'openapi-generator for C#'),
+    mono: await hasTool(['mcs', '--version'], 'openapi-generator for C#'),
+    dotnet: await hasTool(['dotnet', '--version'], 'the guide for C#'),
     rust: await hasTool(['cargo', '--version'], 'openapi-generator for Rust'),
   };
   await run('npm', ['ci', '--no-audit', '--no-fund']);
