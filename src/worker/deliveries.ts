@@ -38,6 +38,8 @@ const ROUND_MS = 5000;
  * and holds only the bodies of one round for each.
  */
 const READ_AHEAD_WEBHOOKS = 8;
+/** With more of them, maximum length of a round's bodies in characters, so that slow receivers of large objects use little memory. */
+const ROUND_CHARACTERS = 128 * 1024;
 /** How old the objects of a round that was read ahead may be. */
 const READ_AHEAD_MS = 1000;
 /** How long requests may go on when the process stops. Without a result they are sent again, under the same id. */
@@ -149,11 +151,29 @@ function readAhead({ webhook, work }: Prepared, deps: DeliveryDeps, shared: Shar
 async function prepare(webhook: LeasedWebhook, deps: DeliveryDeps, shared: Shared): Promise<Prepared> {
   const { storage, tenants, outbound, seals, now, baseUrl } = deps;
   const readAt = performance.now();
-  const work = await readWork(storage.forTenant(webhook.tenant_id), webhook, now());
-  const bodies = await renderBodies(tenants.forTenant(webhook.tenant_id), webhook, work.items, baseUrl);
+  const read = await readWork(storage.forTenant(webhook.tenant_id), webhook, now());
+  const rendered = await renderBodies(tenants.forTenant(webhook.tenant_id), webhook, read.items, baseUrl);
+  const isOneOfMany = shared.running.size > READ_AHEAD_WEBHOOKS;
+  const { work, bodies } = isOneOfMany ? cutToSize(read, rendered) : { work: read, bodies: rendered };
   const secrets = secretsOf(webhook, seals, now());
   const sender = { outbound, now, url: webhook.url, secrets, bodies, signal: shared.overdue };
   return { webhook, work, sender, readAt };
+}
+
+/** Returns the first events of a round whose bodies are short enough, at least one. The next round reads the others again. */
+function cutToSize(work: Work, bodies: Map<string, string>): Pick<Sender, 'bodies'> & { work: Work } {
+  let length = 0;
+  const end = work.items.findIndex(({ eventId }, index) => {
+    length += bodies.get(eventId)?.length ?? 0;
+    return length > ROUND_CHARACTERS && index > 0;
+  });
+  if (end < 0) return { work, bodies };
+  const items = work.items.slice(0, end);
+  const kept = new Set(items.map(({ eventId }) => eventId));
+  return {
+    work: { items, readTo: positionAfter(work.items, items, work.readTo), hasMore: true },
+    bodies: new Map([...bodies].filter(([eventId]) => kept.has(eventId))),
+  };
 }
 
 const isFresh = ({ readAt }: Prepared): boolean => performance.now() - readAt < READ_AHEAD_MS;
@@ -219,12 +239,13 @@ async function sendAll(
     while (await sendNext());
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, sendInTurn));
-  return { attempts, position: positionAfter(items, attempts, readTo) };
+  const done = attempts.map(({ item }) => item);
+  return { attempts, position: positionAfter(items, done, readTo) };
 }
 
 /** Returns the number before the first event of the feed that was not sent. */
-function positionAfter(items: readonly Item[], attempts: readonly Attempt[], readTo: number): number {
-  const sent = new Set(attempts.map(({ item }) => item));
+function positionAfter(items: readonly Item[], done: readonly Item[], readTo: number): number {
+  const sent = new Set(done);
   const left = items.find(item => item.deliveryId === undefined && !sent.has(item));
   return left?.sequence ? left.sequence - 1 : readTo;
 }

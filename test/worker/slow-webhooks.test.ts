@@ -5,7 +5,7 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant } from '../support/make.ts';
 import { createReceiver } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, numberAll, startDeliveries } from '../support/webhooks.ts';
 
 /** As many webhooks in total as a worker delivers for at a time. */
 const TENANTS = 10;
@@ -45,4 +45,44 @@ test('slow webhooks with a long backlog make room for others after each round', 
     [slow.url],
   );
   expect(done).toEqual([]);
+});
+
+/** More webhooks than may have whole rounds of large bodies in memory, and how many of the latter fit into a round at most. */
+const LARGE_WEBHOOKS = 10;
+const LARGE_BODIES = 22;
+
+test('a round of one of many webhooks has few large bodies', async () => {
+  await using receiver = await createReceiver();
+  const counts = new Map<string | undefined, number>();
+  receiver.react((_, response, { url }) => {
+    const count = (counts.get(url) ?? 0) + 1;
+    counts.set(url, count);
+    if (count <= LARGE_BODIES) response.writeHead(204).end(); // then it hangs, so a longer round does not end
+  });
+  const tenants = await Promise.all(Array.from({ length: LARGE_WEBHOOKS }, () => makeTenant(api)));
+  for (const tenant of tenants) {
+    const { key, uuid } = tenant;
+    const started = await api.request('POST', '/v1/conversations', {
+      as: key.apiKey,
+      body: { identity: 'ada', message: 'x'.repeat(9000) },
+    });
+    expect(started.status).toBe(201);
+    await makeWebhook(api, tenant, `${receiver.url}?${uuid}`, {
+      event_types: ['message.created'],
+    });
+    await api.database.query(
+      `insert into events (tenant_id, type, object_type, object_id, conversation_id)
+       select tenant_id, 'message.created', 'message', id, conversation_id from messages, generate_series(1, 64)
+       where tenant_id = $1`,
+      [uuid],
+    );
+  }
+  await numberAll(worker);
+  await using _ = startDeliveries(api, worker, MINUTE);
+  await waitFor(async () => {
+    const [{ count } = { count: 0 }] = await api.database.query<{ count: number }>(
+      "select count(distinct webhook_id)::int from deliveries where type = 'message.created' and status = 'delivered'",
+    );
+    return count === LARGE_WEBHOOKS;
+  });
 });
