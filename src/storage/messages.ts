@@ -199,6 +199,14 @@ async function write(
   return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };
 }
 
+/** One list of conversations: with `or`, PostgreSQL reads all messages instead of the index. */
+export const REPEATED_MESSAGE = `select ${MESSAGE_COLUMNS} from messages
+  where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4 and conversation_id = any(array(
+    select unnest($2::uuid[])
+    union all
+    select id from conversations
+    where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])))`;
+
 /** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */
 async function findMessageByClientId(
   tx: Transaction,
@@ -208,15 +216,10 @@ async function findMessageByClientId(
   clientMessageId: string | undefined,
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
-  const rows = await tx.query<MessageRow>(
-    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4
-       and (conversation_id = any($2::uuid[]) or conversation_id in (select id from conversations
-            where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])))`,
-    [
-      ...[tenantId, ids, author.type, clientMessageId],
-      ...[conversation.identity, conversation.identity_verified, author.id],
-    ],
-  );
+  const rows = await tx.query<MessageRow>(REPEATED_MESSAGE, [
+    ...[tenantId, ids, author.type, clientMessageId],
+    ...[conversation.identity, conversation.identity_verified, author.id],
+  ]);
   return rows[0];
 }
 

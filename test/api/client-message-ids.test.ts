@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
 import { expireConversations } from '../../src/storage/retention.ts';
 import { createApi, type TestApi } from '../support/api.ts';
-import { conversationsOf, problem } from '../support/conversations.ts';
+import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, patch, start, write, messages, backdate } = conversationsOf(() => api);
+const { makeParties, patch, start, write, messages, backdate, seed } = conversationsOf(() => api);
 
 describe('a repeated client_message_id', () => {
   test('of a conversation is 409 with another text, unless the first text was changed', async () => {
@@ -124,4 +125,23 @@ test('the successor of a resolved conversation passes messages on once it was me
   expect([later.status, later.body.conversation_id]).toEqual([201, into]);
   const read = await api.request('GET', path, { as: user });
   expect(read.body).toMatchObject({ status: 'resolved', merged_into_id: into, message_count: 1 });
+});
+
+test('a repeated message is found by indexes, however many messages and conversations there are', async () => {
+  const { tenant, user } = await makeParties();
+  await seed(tenant, 20_000);
+  await api.database.query(
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, created_at,
+       redacted, client_message_id)
+     select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', 'user|42', '', 'text', now(), false, id::text
+     from conversations where tenant_id = $1`,
+    [tenant.uuid],
+  );
+  await api.database.query('analyze messages, conversations');
+  const id = uuidOf((await start(user)).body.id);
+  const params = [tenant.uuid, [id], 'user', 'c1', 'user|42', true, 'user|42'];
+  const plan = await api.database.query<{ 'QUERY PLAN': string }>(`explain ${REPEATED_MESSAGE}`, params);
+  const lines = plan.map(row => row['QUERY PLAN']);
+  expect(lines.filter(line => /Seq Scan|conversations_of_identity|_pkey/.test(line))).toEqual([]);
+  expect(lines.join()).toContain('messages_author_client_id');
 });

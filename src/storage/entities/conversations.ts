@@ -68,6 +68,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_open_mentioned'),
     indexFromMigration('conversations_due'),
     indexFromMigration('conversations_merged'),
+    indexFromMigration('conversations_continued'),
     indexFromMigration('conversations_by_wait'),
   ],
   uniques: [

@@ -61,6 +61,7 @@ import { MergedConversations } from './20270107-merged-conversations.ts';
 import { DueDeliveries } from './20270108-due-deliveries.ts';
 import { WaitingIndex } from './20270109-waiting-index.ts';
 import { LongConversations } from './20270110-long-conversations.ts';
+import { ContinuedConversations } from './20270111-continued-conversations.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -127,6 +128,7 @@ export const MIGRATIONS = [
   { name: '20270108-due-deliveries', class: DueDeliveries },
   { name: '20270109-waiting-index', class: WaitingIndex },
   { name: '20270110-long-conversations', class: LongConversations },
+  { name: '20270111-continued-conversations', class: ContinuedConversations },
 ];
 
 /**
@@ -136,7 +138,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 47;
+export const NEEDED_SCHEMA = 48;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
