@@ -1,4 +1,6 @@
 import base64
+import hashlib
+import hmac
 import json
 from email.message import Message
 from typing import Any
@@ -68,3 +70,22 @@ def test_headers_may_be_those_of_the_standard_library_once_each() -> None:
 def test_a_request_is_compared_with_the_clock() -> None:
     with pytest.raises(ParleyError, match="too-"):
         verify_webhook(body_of(GOOD), GOOD["headers"], GOOD["secrets"])
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "webhook-signature"])
+def test_a_header_with_invalid_bytes_is_refused(name: str) -> None:
+    headers = {**GOOD["headers"], name: "v1,\udcff"}  # as aiohttp decodes the byte 0xFF
+    with pytest.raises(ParleyError) as caught:
+        verify({**GOOD, "headers": headers})
+    assert caught.value.code == "wrong-signature"
+
+
+def test_a_body_of_many_levels_is_refused() -> None:
+    secret = b"0" * 24
+    body = b"[" * 100_000
+    sender, timestamp = GOOD["headers"]["webhook-id"], GOOD["headers"]["webhook-timestamp"]
+    digest = hmac.new(secret, f"{sender}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+    headers = {**GOOD["headers"], "webhook-signature": f"v1,{base64.b64encode(digest).decode()}"}
+    with pytest.raises(ParleyError) as caught:
+        verify_webhook(body, headers, f"whsec_{base64.b64encode(secret).decode()}", now=CASES["now"])
+    assert caught.value.code == "not-an-event"

@@ -40,7 +40,9 @@ QuestionStatus = Literal["draft", "scheduled", "live", "paused", "closed", "arch
 AnswerState = Literal["seen", "dismissed", "partial", "completed"]
 ConversationStatus = Literal["open", "pending", "snoozed", "resolved"]
 ConversationSource = Literal["user", "api", "member"]
-ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at", "created_at", "reply_due_at", "waiting_since"]
+ConversationSort = Literal[
+    "-last_activity_at", "last_activity_at", "-created_at", "created_at", "reply_due_at", "waiting_since"
+]
 AuthorType = Literal["user", "member", "api", "system"]
 Priority = Literal["none", "low", "medium", "high", "urgent"]
 MessageFormat = Literal["text", "markdown"]

@@ -56,10 +56,10 @@ def verify_webhook(
         raise InvalidArgument("secret", "must be the secret of the webhook, whsec_…")
     if not isinstance(body, bytes | str):
         raise InvalidArgument("body", "must be the bytes or the text of the request, before parsing")
-    content = body.encode() if isinstance(body, str) else body
+    content = _bytes_of(body) if isinstance(body, str) else body
     sender, timestamp, given = [_header(headers, f"webhook-{name}") for name in ("id", "timestamp", "signature")]
     _check_time(timestamp, time.time() if now is None else now)
-    signed = f"{sender}.{timestamp}.".encode() + content
+    signed = _bytes_of(f"{sender}.{timestamp}.") + content
     signatures = [base64.b64decode(match[1]) for match in map(_SIGNATURE.fullmatch, given.split(" ")) if match]
     digests = [hmac.new(key, signed, hashlib.sha256).digest() for key in keys]
     if not any(hmac.compare_digest(digest, signature) for digest in digests for signature in signatures):
@@ -69,6 +69,11 @@ def verify_webhook(
 
 def _refusal(code: Code, message: str) -> ParleyError:
     return ParleyError("invalid-webhook", message, code=code)
+
+
+def _bytes_of(text: str) -> bytes:
+    """Returns UTF-8. Lone surrogates (invalid bytes of a header in aiohttp) become bytes that are never signed."""
+    return text.encode(errors="surrogatepass")
 
 
 def _key_of(secret: object) -> bytes:
@@ -99,7 +104,7 @@ def _check_time(timestamp: str, now: float) -> None:
 def _read(content: bytes) -> WebhookEvent:
     try:
         event: Any = json.loads(content.decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _refusal("not-an-event", "The body is not JSON.") from error
     known = cast("dict[str, Any]", event) if isinstance(event, dict) else {}
     if not isinstance(known.get("id"), str) or not isinstance(known.get("type"), str):
