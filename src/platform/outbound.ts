@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { lookup as lookUpHosts, Resolver } from 'node:dns/promises';
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -89,7 +90,9 @@ export function createOutbound(
     ...(proxy === undefined ? { lookup: lookupWith(resolveAllowed) } : {}),
     ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };
-  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
+  // a server could renegotiate TLS 1.2 without an end; each time costs as much as a new connection
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent({ ...options, secureOptions }) };
 
   const parse = (text: string): URL => {
     const fault = findUrlFault(text, rules);

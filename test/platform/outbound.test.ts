@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOutbound, type OutboundSettings, RESPONSE_BYTES, type Resolve } from '../../src/platform/outbound.ts';
 import { createAddressRule, parseNetwork } from '../../src/platform/outbound-rules.ts';
+import { makeCertificate } from '../support/certificates.ts';
 
 const CLOSED: OutboundSettings = { OUTBOUND_ALLOW: undefined, OUTBOUND_HTTP: 'off', OUTBOUND_PROXY: undefined };
 const WITH_HTTP: OutboundSettings = { ...CLOSED, OUTBOUND_HTTP: 'on' };
@@ -271,6 +273,24 @@ describe('a request', () => {
         await expect(outbound.post(`http://127.0.0.1:${port}/`, post)).rejects.toMatchObject({ code: 'EPROTO' });
       },
     );
+  });
+
+  test('ends when a server renegotiates TLS', async () => {
+    await using certificate = await makeCertificate();
+    const known = getCACertificates('default');
+    setDefaultCACertificates([...known, certificate.cert.toString()]);
+    const server = createTlsServer({ key: certificate.key, cert: certificate.cert, maxVersion: 'TLSv1.2' }, socket => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.renegotiate({}, error => error ?? socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+        });
+    });
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo;
+    await expect(createOutbound(LOCAL).post(`https://127.0.0.1:${port}/`, post)).rejects.toThrow(/handshake failure/i);
+    await new Promise(closed => server.close(closed));
+    setDefaultCACertificates(known);
   });
 
   test('counts by its status, although the body is cut off', async () => {
