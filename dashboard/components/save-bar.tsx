@@ -7,6 +7,8 @@ import styles from './save-bar.module.css';
 
 interface SaveBarProps {
   isDirty: boolean;
+  /** Whether nothing has been saved yet. */
+  isNew?: boolean;
   isPending: boolean;
   problem: ApiProblem | undefined;
   discard(): Promise<void>;
@@ -22,6 +24,7 @@ interface SaveBarProps {
 /** Bar at the lower edge of an editor, with its state and the ways out of it. */
 export const SaveBar = ({
   isDirty,
+  isNew,
   isPending,
   problem,
   discard,
@@ -33,7 +36,9 @@ export const SaveBar = ({
   <section className={styles.bar} aria-label={t('Edits')}>
     {problem && <ProblemNote problem={problem} />}
     <div className="spread">
-      <strong role="status">{isDirty ? t('Unsaved changes') : t('All changes are saved')}</strong>
+      <strong role="status">
+        {isDirty ? t('Unsaved changes') : isNew ? t('Not saved yet') : t('All changes are saved')}
+      </strong>
       <span className="row">
         {isDirty && (
           <ConfirmButton

@@ -224,7 +224,7 @@ export const statesOf = ({ questions, draftId, ...seeded }: Seeded): Scene[] => 
     },
   },
   { name: 'answers-steps', path: pathTo('questionAnswers', { id: questions.nps }), isScreen: true },
-  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Save draft') },
+  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Publish') },
   {
     name: 'results-table',
     path: pathTo('questionResults', { id: questions.nps }),

@@ -59,6 +59,7 @@ describe.runIf(hasBrowser())('on a phone in German', { timeout: 120_000 }, () =>
   test('the types of questions stay within their boxes', async () => {
     await open(pathTo('newQuestion'));
     await phone.page.getByText('Mehrfachauswahl').waitFor();
+    await phone.page.getByText('Noch nicht gespeichert').waitFor();
     expect(await phone.page.evaluate(OUTSIDE)).toEqual([]);
   });
 

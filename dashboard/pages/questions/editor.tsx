@@ -120,6 +120,7 @@ function Editor(props: EditorProps) {
           {(isDraft || isDirty) && (
             <SaveBar
               isDirty={isDirty}
+              isNew={!question}
               isPending={form.formState.isSubmitting}
               problem={problem}
               discard={discard}
