@@ -150,6 +150,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
     await page.locator('canvas').first().waitFor();
     await page.waitForTimeout(500);
     const bytes = await loadedBytes(page);
+    console.log(`results: ${(bytes / 1024).toFixed(1)} KB`);
     expect(bytes).toBeGreaterThan(100 * 1024);
     expect(bytes).toBeLessThanOrEqual(260 * 1024);
   });
@@ -292,6 +293,7 @@ describe.runIf(hasBrowser())('a first visit', { timeout: 240_000 }, () => {
     await page.goto(`${installation.baseUrl}/dashboard/`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const bytes = await loadedBytes(page);
+    console.log(`login: ${(bytes / 1024).toFixed(1)} KB`);
     expect(bytes).toBeGreaterThan(50 * 1024);
     expect(bytes).toBeLessThanOrEqual(150 * 1024);
   });
