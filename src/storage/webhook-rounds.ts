@@ -75,7 +75,7 @@ export const readLeased = async (
   (
     await tenant.query<LeasedWebhook>(
       `select ${LEASED} from webhooks where tenant_id = $1 and id = $2 and lease = $3 and ${IS_KEPT}`,
-      [...[tenant.tenantId, id, lease]],
+      [tenant.tenantId, id, lease],
     )
   )[0];
 
