@@ -35,24 +35,26 @@ const weightOf = (parameters: readonly string[]): number => {
   return Number(weight ?? 0);
 };
 
-/** The ranges of recent headers: a browser sends the same one with every request. Longer headers are not remembered. */
-const recentRanges = new LRUCache<string, readonly string[]>({ max: 500 });
+/** Returns what `read` returns for a text, and remembers it for recent texts: a browser sends the same with every request. */
+function rememberRecent(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
+  const recent = new LRUCache<string, readonly string[]>({ max: 500 });
+  return text => {
+    const known = recent.get(text);
+    if (known) return known;
+    const value = read(text);
+    if (text.length <= LONGEST_REMEMBERED) recent.set(text, value);
+    return value;
+  };
+}
+
 const LONGEST_REMEMBERED = 200;
 
 /**
  * Returns the language ranges of `Accept-Language`, most preferred first (RFC 9110, 12.5.4). Malformed ones are ignored,
  * and so are those after the 20th.
  */
-export function parseAcceptLanguage(header: string): readonly string[] {
-  const known = recentRanges.get(header);
-  if (known) return known;
-  const ranges = readRanges(header);
-  if (header.length <= LONGEST_REMEMBERED) recentRanges.set(header, ranges);
-  return ranges;
-}
-
-function readRanges(header: string): string[] {
-  return header
+export const parseAcceptLanguage = rememberRecent(header =>
+  header
     .split(',', MAX_RANGES)
     .map(item => {
       const [range = '', ...parameters] = item.split(';');
@@ -60,14 +62,14 @@ function readRanges(header: string): string[] {
     })
     .filter(({ range, weight }) => weight > 0 && RANGE.test(range))
     .toSorted((one, other) => other.weight - one.weight)
-    .map(({ range }) => range);
-}
+    .map(({ range }) => range),
+);
 
 /**
  * Returns a language range and its shorter forms in lower case, longest first, such as `zh-hant-tw`, `zh-hant`, `zh`
  * (RFC 4647, 3.4). `de_DE`, as some devices write it, is `de-DE`. The wildcard has no forms.
  */
-function formsOf(range: string): string[] {
+const formsOf = rememberRecent(range => {
   const subtags = range
     .toLowerCase()
     .split(/[-_]/)
@@ -78,7 +80,7 @@ function formsOf(range: string): string[] {
     forms.push(subtags.join('-'));
   }
   return forms;
-}
+});
 
 /** Tags by their form in lower case. */
 export type LocaleIndex = ReadonlyMap<string, string>;
