@@ -20,7 +20,7 @@ const common = {
 export default defineConfig({
   test: {
     globalSetup: 'test/support/global-setup.ts',
-    maxWorkers: 3, // for two cores: tests of outages and time limits mostly wait
+    maxWorkers: 4, // for two cores: tests of outages and time limits mostly wait
     projects: [
       {
         test: {

@@ -58,21 +58,27 @@ describe.each(backends())('with the queue in %s', backend => {
     await waitFor(() => producer.health().reasons.length === 0);
     await producer.enqueue([anAcceptedAnswer()], 100);
     store.delay(100); // so that flushes are in progress at the end of each check
-    const pending = new Set<Promise<string>>();
-    const send = () => {
-      const sent = producer.enqueue([anAcceptedAnswer()], 100).then(
-        () => 'confirmed',
-        ({ cause, message }: Error) => (cause instanceof Error ? cause.message : message),
-      );
-      pending.add(sent);
-      void sent.then(() => pending.delete(sent));
-    };
-    reasons = ['fsync is off'];
-    while (producer.health().reasons.length === 0) {
-      send();
-      await sleep(5);
+    /** The outcomes of flushes that were in progress when the check found it not durable. */
+    const outcomes: string[] = [];
+    const send = () =>
+      producer
+        .enqueue([anAcceptedAnswer()], 100)
+        .then(
+          () => 'confirmed',
+          ({ cause, message }: Error) => (cause instanceof Error ? cause.message : message),
+        )
+        .then(outcome => producer.health().reasons.length > 0 && outcomes.push(outcome));
+    while (outcomes.length === 0) {
+      reasons = ['fsync is off'];
+      const sent: Promise<unknown>[] = [];
+      while (producer.health().reasons.length === 0) {
+        sent.push(send());
+        await sleep(5);
+      }
+      await Promise.all(sent);
+      reasons = []; // if the process paused for longer than a flush takes, none was in progress
+      await waitFor(() => producer.health().reasons.length === 0);
     }
-    const outcomes = await Promise.all(pending);
     store.delay(0);
     await producer.close();
     expect(outcomes).toContain('the queue connection or its settings changed during the write');
