@@ -199,13 +199,19 @@ async function write(
   return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };
 }
 
-/** One list of conversations: with `or`, PostgreSQL reads all messages instead of the index. */
-export const REPEATED_MESSAGE = `select ${MESSAGE_COLUMNS} from messages
-  where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4 and conversation_id = any(array(
-    select unnest($2::uuid[])
+/**
+ * One look-up by the whole key for each conversation. As one condition, PostgreSQL reads all messages of the tenant if it
+ * expects few, which a connection goes on with until the table is analyzed.
+ */
+export const REPEATED_MESSAGE = `select message.* from (
+    select unnest($2::uuid[]) as place
     union all
     select id from conversations
-    where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])))`;
+    where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])
+  ) as places cross join lateral (
+    select ${MESSAGE_COLUMNS} from messages
+    where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = $4 limit 1
+  ) as message`;
 
 /** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */
 async function findMessageByClientId(

@@ -127,6 +127,25 @@ test('the successor of a resolved conversation passes messages on once it was me
   expect(read.body).toMatchObject({ status: 'resolved', merged_into_id: into, message_count: 1 });
 });
 
+test.each([100, 1000, 4000])(
+  'a repeated message is found by its key among %i messages without statistics',
+  async count => {
+    const { tenant, user } = await makeParties();
+    const id = uuidOf((await start(user)).body.id);
+    await api.database.query(
+      `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, created_at,
+       redacted, client_message_id)
+     select $1, gen_random_uuid(), $2, 1 + n, 0, 'reply', 'user', 'user|42', '', 'text', now(), false, n::text
+     from generate_series(1, $3::int) as n`,
+      [tenant.uuid, id, count],
+    );
+    const plan = await api.database.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${REPEATED_MESSAGE}`);
+    const lines = plan.map(row => row['QUERY PLAN']);
+    const wholeKey = /\(tenant_id = .*\(conversation_id = .*\(author_type = .*\(author_id = .*\(client_message_id = /;
+    expect(lines.filter(line => wholeKey.test(line))).toHaveLength(1);
+  },
+);
+
 test('a repeated message is found by indexes, however many messages and conversations there are', async () => {
   const { tenant, user } = await makeParties();
   await seed(tenant, 20_000);
