@@ -7,7 +7,7 @@ import styles from './save-bar.module.css';
 
 interface SaveBarProps {
   isDirty: boolean;
-  /** Whether nothing has been saved yet. */
+  /** Whether it is the editor of something new, which has never been saved. */
   isNew?: boolean;
   isPending: boolean;
   problem: ApiProblem | undefined;

@@ -5,8 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * oldest first, and returns their number. `expire_conversations` deletes all messages of a conversation in one transaction:
  * a million take as long as a statement may, and no event is numbered meanwhile.
  *
- * It looks at the conversations that `expire_conversations` would delete next. The previous version does not call it, and
- * deletes what is left.
+ * It looks at the conversations that `expire_conversations` would delete next. The previous version does not call it: it still
+ * deletes all messages of a conversation at once.
  */
 export class LongConversations extends Migration {
   override up(): void {

@@ -51,7 +51,7 @@ public struct Placement: OpenText {
   public static let popoverBottomCenter: Self = "popover-bottom-center"
   public static let popoverBottomRight: Self = "popover-bottom-right"
 
-  /// Whether this version knows it. Others are of later servers.
+  /// Whether this version of the client knows the placement. A newer server may send others.
   public var isKnown: Bool {
     let popovers: [Self] = [
       .popoverTopLeft, .popoverTopCenter, .popoverTopRight, .popoverBottomLeft, .popoverBottomCenter, .popoverBottomRight,
