@@ -52,26 +52,38 @@ const logUnsent =
 const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /**
- * Returns the routes. Operations whose path has no parameters are found in a map; the router would match the busiest
- * requests against every pattern (docs/performance.md).
+ * Returns the routes. A path without parameters takes precedence over one with a parameter that could stand for its last
+ * segment, in every method (OpenAPI 3.1, "Path Templating Matching"). Such paths are found in a map; the router would
+ * match the busiest requests against every pattern (docs/performance.md).
  */
 function createRoutes(deps: ApiDeps): Middleware {
   const router = new Router({ sensitive: true, strict: true });
   const cursors = createCursors(deps.keychain);
   const fixed = new Map<string, Map<string, Middleware>>(); // by path, then by method
+  const templates = new Set<string>();
   for (const operation of OPERATIONS) {
+    const { path, method } = operation;
     const serve = runOperation(operation, cursors, deps);
-    router[operation.method](toPattern(operation.path), serve as RouterMiddleware);
-    if (operation.path.includes('{')) continue;
-    const atPath = fixed.get(operation.path) ?? new Map<string, Middleware>();
-    fixed.set(operation.path, atPath.set(operation.method.toUpperCase(), serve));
+    if (path.includes('{')) {
+      templates.add(path);
+      router[method](toPattern(path), serve as RouterMiddleware);
+      continue;
+    }
+    const atPath = fixed.get(path) ?? new Map<string, Middleware>();
+    fixed.set(path, atPath.set(method.toUpperCase(), serve));
+    if (method === 'get') atPath.set('HEAD', serve);
   }
-  for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
+  for (const path of [...templates, ...addDocuments(router)])
     router.all(toPattern(path), ctx => refuseMethod(ctx, path));
   addManual(router);
   addDashboard(router);
   const route = router.routes() as Middleware;
-  return (ctx, next) => (fixed.get(ctx.path)?.get(ctx.method) ?? route)(ctx, next);
+  return (ctx, next) => {
+    const atPath = fixed.get(ctx.path);
+    if (!atPath) return route(ctx, next);
+    const serve = atPath.get(ctx.method);
+    return serve ? serve(ctx, next) : refuseMethod(ctx, ctx.path);
+  };
 }
 
 const CROSS_ORIGIN_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

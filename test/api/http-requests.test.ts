@@ -177,6 +177,20 @@ describe('methods', () => {
     }
   });
 
+  test('of every documented path are the documented ones, even if a parameter could stand for its last segment', async () => {
+    const differences: unknown[] = [];
+    for (const [path, item] of Object.entries((await get('/openapi.json')).body.paths as Record<string, object>)) {
+      const documented = Object.keys(item).filter(name => /^(get|put|post|patch|delete)$/.test(name));
+      const expected = [...documented, 'options', ...(documented.includes('get') ? ['head'] : [])];
+      const { headers } = await api.request('OPTIONS', path.replaceAll(/\{\w+\}/g, 'x'));
+      const allowed = headers.get('allow')?.toLowerCase().split(', ');
+      if (allowed?.sort().join() !== expected.sort().join()) differences.push([path, allowed]);
+    }
+    expect(differences).toEqual([]);
+    const changed = await api.request('PATCH', '/v1/conversations/bulk', { as: key, body: { status: 'open' } });
+    expect([changed.status, changed.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  });
+
   test('OPTIONS lists the methods of a path', async () => {
     const reply = await api.request('OPTIONS', '/v1/questions');
     expect([reply.status, reply.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
