@@ -65,8 +65,11 @@ export const FrequencyOut = z
 
 const DEFAULT_FREQUENCY: Frequency = FrequencyInput.parse({});
 
+/** A frequency as it is stored: earlier versions did not store all members. */
+export type StoredFrequency = Partial<Frequency>;
+
 /** Returns a stored frequency with the members that earlier versions did not store. */
-export const completeFrequency = (stored: Partial<Frequency>): Frequency => ({ ...DEFAULT_FREQUENCY, ...stored });
+export const completeFrequency = (stored: StoredFrequency): Frequency => ({ ...DEFAULT_FREQUENCY, ...stored });
 
 function faultOfPeriod({ repeat, every_days }: Frequency) {
   const isPeriodic = repeat === 'every_days';
@@ -161,7 +164,7 @@ export interface CardRules {
   start_at: Date | null;
   end_at: Date | null;
   trigger: Trigger | null;
-  frequency: Frequency;
+  frequency: StoredFrequency;
   sampling_percent: number;
   response_limit: ResponseLimit | null;
   allow_public: boolean;
@@ -212,7 +215,7 @@ function findRuleFaults(rules: CardRules, sent: RulesPatch, now: Date): ProblemE
   const { audience, start_at, end_at, frequency, allow_public } = rules;
   const errors: ProblemError[] = [];
   const add = (pointer: string, code: ProblemError['code'], detail: string) => errors.push({ pointer, code, detail });
-  const period = faultOfPeriod(frequency);
+  const period = faultOfPeriod(completeFrequency(frequency));
   if (period) add('/frequency/every_days', period.code, period.detail);
   if (start_at && end_at && end_at <= start_at)
     add(

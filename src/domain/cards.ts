@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Placement } from './appearance.ts';
-import type { Frequency } from './card-rules.ts';
+import type { Frequency, StoredFrequency } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
@@ -66,7 +66,7 @@ export function keptValue(value: unknown): number | boolean | { option_ids: stri
  * button, since they would keep the others from being shown.
  */
 export const cardPlacement = (
-  { placement, frequency }: { placement: Placement | null; frequency: Pick<Frequency, 'ignore_cooldown'> },
+  { placement, frequency }: { placement: Placement | null; frequency: StoredFrequency },
   usual: Placement,
 ): Placement | null => ((placement ?? usual) === 'button' && !frequency.ignore_cooldown ? 'inline' : placement);
 
