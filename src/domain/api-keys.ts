@@ -151,6 +151,16 @@ type StoredApiKey = ApiKeyTimes & {
   last_used_at: Date | null;
 };
 
+/** Returns the part of a key that only requests change, for `If-Match`: its last use changes every 10 s. */
+export const apiKeySettings = (row: Pick<StoredApiKey, 'name' | 'scopes' | 'allowed_origins'> & ApiKeyTimes) => ({
+  name: row.name,
+  scopes: row.scopes,
+  allowed_origins: row.allowed_origins,
+  expires_at: row.expires_at,
+  revoked_at: row.revoked_at,
+  previous_valid_until: row.previous_valid_until,
+});
+
 /** Returns a stored key as the API shows it. Values that are shown only once are included for a new key. */
 export const presentApiKey = (row: StoredApiKey, now: Date, shownOnce: { secret?: string; api_key?: string } = {}) => ({
   id: toTypeId('key', row.id),

@@ -2,9 +2,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { touchApiKeys } from '../../src/storage/api-keys.ts';
 import { readNumberingDelay } from '../../src/storage/events.ts';
 import { createApi, createWorker, type TestReply, waitFor } from '../support/api.ts';
-import { anAnswer, aQuestion, makeTenant, publishQuestion } from '../support/make.ts';
+import { anAnswer, aQuestion, makeTenant, publishQuestion, uuidOfKey } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
 
 const api = await createApi();
@@ -198,6 +199,21 @@ describe('the entity tag in the reply to a write', () => {
       tag = tagOf(changed);
     }
   });
+});
+
+test('the tag of an API key is valid for a change after its last use, but not after a change of its settings', async () => {
+  const path = await aKey();
+  const read = await asOwner('GET', path);
+  await touchApiKeys(api.database.storage(), [uuidOfKey(read.body)], new Date());
+  const used = await asOwner('GET', path);
+  expect(used.body.last_used_at).not.toBeNull();
+  expect(tagOf(used)).not.toBe(tagOf(read));
+  const rename = (name: string, reply: TestReply) => asOwner('PATCH', path, { name }, { 'If-Match': tagOf(reply) });
+  const renamed = await rename('billing', read);
+  expect([renamed.status, (await rename('lost', used)).status]).toEqual([200, 412]);
+  const rotated = await asOwner('POST', `${path}/rotate`); // without a body: with the default overlap
+  expect([rotated.status, (await rename('lost', renamed)).status]).toEqual([200, 412]);
+  expect((await rename('kept', rotated)).status).toBe(200);
 });
 
 describe('a PUT', () => {

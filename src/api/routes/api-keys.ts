@@ -3,6 +3,7 @@ import {
   ApiKey,
   ApiKeyPatch,
   ApiKeyRotation,
+  apiKeySettings,
   NewApiKey,
   presentApiKey,
   requireFutureExpiry,
@@ -11,6 +12,7 @@ import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
 import {
+  type ApiKeyRow,
   findTenantKey,
   insertApiKey,
   listApiKeyPage,
@@ -19,10 +21,16 @@ import {
   rotateApiKey as rotateApiKeyRow,
 } from '../../storage/api-keys.ts';
 import { actorOf } from '../credentials/author.ts';
-import { versionTagOf } from '../http/etag.ts';
+import { settingsTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
 const KeyPath = z.object({ id: typeId('key') });
+/** The tag of a key as it is read, without secrets. `If-Match` compares only the settings. */
+const tagOf = (row: ApiKeyRow, now: Date): string => settingsTagOf(apiKeySettings(row), presentApiKey(row, now));
+
+const replyWith = (row: ApiKeyRow, now: Date) =>
+  reply({ headers: { ETag: tagOf(row, now) }, body: presentApiKey(row, now) });
+
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
 
 export const listApiKeys = operation({
@@ -70,7 +78,7 @@ export const createApiKey = operation({
       actorOf(caller),
     );
     return reply({
-      headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}`, ETag: versionTagOf(presentApiKey(row, at)) },
+      headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}`, ETag: tagOf(row, at) },
       body: presentApiKey(row, at, shownOnce),
     });
   },
@@ -91,7 +99,7 @@ export const readApiKey = operation({
   async handle({ caller, params }, { storage, now }) {
     const row = await findTenantKey(storage.forTenant(caller.tenantId), params.id);
     if (!row) throw notFound('API key');
-    return presentApiKey(row, now());
+    return replyWith(row, now());
   },
 });
 
@@ -112,13 +120,13 @@ export const patchApiKey = operation({
   problems: ['invalid-transition'],
   ifMatch: true,
   etag: true,
-  async handle({ caller, params, body, requireMatch }, { storage, now }) {
+  async handle({ caller, params, body, requireTag }, { storage, now }) {
     const at = now();
     requireFutureExpiry(body.expires_at, at);
     const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
-      requireMatch(presentApiKey(before, at)),
+      requireTag(tagOf(before, at), 'settings'),
     );
-    return presentApiKey(row, at);
+    return replyWith(row, at);
   },
 });
 
@@ -135,6 +143,7 @@ export const rotateApiKey = operation({
   showsSecret: true,
   params: KeyPath,
   body: ApiKeyRotation,
+  isBodyOptional: true,
   status: 200,
   response: ApiKey,
   etag: true,
@@ -144,7 +153,7 @@ export const rotateApiKey = operation({
     const tenant = storage.forTenant(caller.tenantId);
     const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, body.overlap_hours, at);
     return reply({
-      headers: { ETag: versionTagOf(presentApiKey(row, at)) },
+      headers: { ETag: tagOf(row, at) },
       body: presentApiKey(row, at, shownOnce),
     });
   },
