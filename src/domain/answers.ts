@@ -5,7 +5,7 @@ import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
 import { chosenOptions, visibleSteps } from './steps.ts';
-import { Day, fields, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { Day, fields, findLengthFault, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** Days after which answers to a closed question are no longer accepted. Leaves time for offline clients. */
@@ -311,9 +311,8 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   },
   text: (value, config) => {
     if (typeof value !== 'string') return 'Must be a string such as "text".';
-    if (value.length < config.min_length) return `Must have at least ${config.min_length} characters.`;
-    if (value.length > config.max_length) return `Must have at most ${config.max_length} characters.`;
-    if (config.input === 'text') return undefined;
+    const [, detail] = findLengthFault(value, config.max_length, config.min_length) ?? [];
+    if (detail !== undefined || config.input === 'text') return detail;
     const { schema, example } = INPUTS[config.input];
     return schema.safeParse(value).success ? undefined : `Must be ${example}.`;
   },

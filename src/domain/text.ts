@@ -15,12 +15,16 @@ const countCharacters = (text: string): number => {
   return count;
 };
 
-function faultOf(text: string, max: number, min: number): [FieldCode, string] | undefined {
+/** Returns the fault of a text with more than `max` characters, or fewer than `min` UTF-16 units, as browsers count. */
+export function findLengthFault(text: string, max: number, min: number): [FieldCode, string] | undefined {
   if (text.length > max && (text.length > 2 * max || countCharacters(text) > max))
     return ['too-long', `Must have at most ${max} characters.`];
   if (text.length < min) return ['too-short', `Must have at least ${min} character${min === 1 ? '' : 's'}.`];
-  return isStorable(text) ? undefined : UNSTORABLE;
+  return undefined;
 }
+
+const faultOf = (text: string, max: number, min: number): [FieldCode, string] | undefined =>
+  findLengthFault(text, max, min) ?? (isStorable(text) ? undefined : UNSTORABLE);
 
 /**
  * Returns a schema of storable text of `min`…`max` characters. A single check, since each costs time for every received

@@ -193,6 +193,17 @@ describe('a question with faults', () => {
   });
 });
 
+test('a step cannot have the name that values of answers cannot have', async () => {
+  const tenant = await makeTenant(api);
+  const step = { key: '__proto__', type: 'text', title: 'Why?' };
+  expect((await create(tenant, { follow_ups: [step] })).body.errors).toEqual([
+    { pointer: '/follow_ups/0/key', code: 'not-allowed', detail: expect.stringContaining('__proto__') },
+  ]);
+  const question = await publishQuestion(api, tenant, { follow_ups: [{ ...step, key: 'constructor' }] });
+  const receipt = await send(tenant, question, { state: 'completed', values: { main: 3, constructor: 'Slow' } });
+  expect(receipt.status).toBe('accepted');
+});
+
 test('steps of a published question are added and removed in new versions, but keep their meaning', async () => {
   const tenant = await makeTenant(api);
   const { id } = await publishQuestion(api, tenant, { follow_ups: FOLLOW_UPS });

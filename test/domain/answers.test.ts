@@ -86,7 +86,7 @@ const CASES: Case[] = [
     [{ option_ids: ['a', 'other'] }],
   ],
   ['multi_choice', { options: OPTIONS, min: 0 }, [{ option_ids: [] }], [{}]],
-  ['text', { min_length: 2, max_length: 4 }, ['ab', 'abcd'], ['a', 'abcde', 12, {}]],
+  ['text', { min_length: 2, max_length: 4 }, ['ab', 'abcd', '😀', '😀😀😀😀'], ['a', 'abcde', '😀😀😀😀😀', 12, {}]],
   [
     'text',
     { input: 'email' },

@@ -17,7 +17,7 @@
       return trimmed.isEmpty ? nil : .text(isProse ? text : trimmed)
     }
 
-    /// `maxLength` counts UTF-16 units, as the server does.
+    /// `maxLength` counts UTF-16 units, as browsers do. The server counts characters, so it never allows less.
     init(label: String, maxLength: Int, keyboard: UIKeyboardType, paint: Paint) {
       self.maxLength = maxLength
       super.init()
