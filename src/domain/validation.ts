@@ -94,11 +94,14 @@ function faultsOf(issue: Issue, sent: unknown): Fault[] {
 const isRefusal = (issues: readonly Issue[]): boolean =>
   issues.some(({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_value'));
 
+/** Whether a value is a number such as `1e400`, which JSON parsers read as infinity. */
+const isInfinite = (value: unknown): boolean =>
+  value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+
 /** Returns the faults of the branch that accepts the value's JSON type, or one fault that lists every alternative. */
 function faultsOfUnion(branches: readonly (readonly Issue[])[], value: unknown): Fault[] {
   const meant = branches.filter(issues => !isRefusal(issues));
-  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
-    return [{ path: [], code: 'out-of-range', detail: BEYOND_PRECISION }];
+  if (isInfinite(value)) return [{ path: [], code: 'out-of-range', detail: BEYOND_PRECISION }];
   const [nearest] = meant.toSorted((one, other) => one.length - other.length);
   if (nearest) return nearest.flatMap(issue => faultsOf(issue, value));
   const [first] = branches.flat();
@@ -144,7 +147,13 @@ const TYPES: Record<string, string> = {
 };
 
 const typeOf = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'an array' : (TYPE_NAMES[typeof value] ?? typeof value);
+  value === null
+    ? 'null'
+    : Array.isArray(value)
+      ? 'an array'
+      : Number.isNaN(value)
+        ? 'other text'
+        : (TYPE_NAMES[typeof value] ?? typeof value);
 
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',
@@ -191,13 +200,14 @@ function describeRule(issue: Issue, value: unknown): Description {
   }
 }
 
-const describeType = ({ expected }: IssueOf<'invalid_type'>, value: unknown): Description =>
-  expected === 'never'
-    ? { code: 'unknown-field', detail: UNKNOWN_FIELD }
-    : {
-        code: 'wrong-type',
-        detail: `Must be ${TYPES[expected] ?? expected}, not ${expected === 'int' && typeof value === 'number' ? 'a fraction' : typeOf(value)}.`,
-      };
+function describeType({ expected }: IssueOf<'invalid_type'>, value: unknown): Description {
+  if (expected === 'never') return { code: 'unknown-field', detail: UNKNOWN_FIELD };
+  const isNumber = typeof value === 'number';
+  if (isNumber && isInfinite(value) && (expected === 'number' || expected === 'int'))
+    return { code: 'out-of-range', detail: BEYOND_PRECISION };
+  const instead = expected === 'int' && isNumber ? 'a fraction' : typeOf(value);
+  return { code: 'wrong-type', detail: `Must be ${TYPES[expected] ?? expected}, not ${instead}.` };
+}
 
 /** A bound of a number, the characters of a text, or the items of a list. */
 function describeSize(origin: string, bound: string, text: FieldCode, list: FieldCode): Description {

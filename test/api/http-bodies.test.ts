@@ -38,6 +38,13 @@ describe('a body', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
+  test.each(['priority', 'sampling_percent'])('with a number beyond all numbers in %s is out of range', async name => {
+    const { body } = await post(`{"type":"nps","title":"a","${name}":1e400}`);
+    expect(body.errors).toEqual([
+      { pointer: `/${name}`, code: 'out-of-range', detail: expect.stringContaining('9007199254740991') },
+    ]);
+  });
+
   test.each([
     ['application/json', 201],
     ['application/json; charset=utf-8', 201],

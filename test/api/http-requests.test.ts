@@ -99,6 +99,7 @@ describe('query parameters', () => {
     ['__proto__=1', 400],
     ['constructor%5Bprototype%5D=1', 400],
     ['=', 400],
+    ['?limit=1', 400],
     ['limit=1', 200],
     ['limit=100', 200],
     ['', 200],

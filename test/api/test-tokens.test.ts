@@ -70,6 +70,17 @@ describe('a test token', () => {
     expect(await cards(token)).toEqual([card]); // can be answered again
   });
 
+  test('is encrypted in the reply that is stored for an Idempotency-Key', async () => {
+    const headers = { ...ada.headers, 'Idempotency-Key': 'try-it-out' };
+    const ask = () => api.request('POST', `/v1/questions/${draft.id}/test-token`, { headers });
+    const [first, again] = [await ask(), await ask()];
+    expect(again.body).toEqual(first.body);
+    const kept = await api.database.query<{ body: string }>(
+      "select body from idempotency_keys where key = 'try-it-out'",
+    );
+    expect(kept).toEqual([{ body: expect.stringMatching(/^sealed:/) }]);
+  });
+
   test('works for a live question without changing its results, and shows its present form', async () => {
     await asKey('POST', `/v1/questions/${draft.id}/publish`);
     const token = await tokenOf();

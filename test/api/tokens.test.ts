@@ -323,6 +323,15 @@ describe('the Authorization header', () => {
     expect(header).toBe(challenge ?? `Bearer error="invalid_token", error_description="${reply.body.title}"`);
   });
 
+  test('may have several spaces after its scheme (RFC 9110, section 11.4)', async () => {
+    for (const credential of [forgeToken(tenant), tenant.key.apiKey]) {
+      const reply = await api.request('GET', '/v1/conversations', {
+        headers: { authorization: `Bearer   ${credential}` },
+      });
+      expect(reply.status).toBe(200);
+    }
+  });
+
   test('has a case-insensitive scheme', async () => {
     const token = forgeToken(tenant);
     expect((await api.request('GET', '/v1/me', { headers: { authorization: `bEARER ${token}` } })).status).toBe(200);

@@ -70,7 +70,9 @@ async function authenticateCookie(
 
 function readBearer(authorization: string): string {
   const space = authorization.indexOf(' ');
-  const credential = authorization.slice(space + 1);
+  let start = space + 1;
+  while (authorization[start] === ' ') start++; // one or more spaces (RFC 9110, section 11.4)
+  const credential = authorization.slice(start);
   if (authorization.slice(0, space).toLowerCase() !== 'bearer' || credential === '' || credential.includes(' '))
     throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
   return credential;

@@ -151,7 +151,7 @@ function createQueryParser({ query, heavy }: Operation): (querystring: string) =
 
 function readParameters(querystring: string, known: Set<string>): Record<string, string> {
   const sent = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(querystring)) {
+  for (const [name, value] of new URLSearchParams(`?${querystring}`)) {
     const fault = (code: FieldCode, detail: string): { errors: ProblemError[] } => ({
       errors: [{ parameter: name.slice(0, 100).toWellFormed(), code, detail }],
     });

@@ -191,6 +191,7 @@ export const issueTestToken = operation({
     'The token is for an identity of the member, `test|member_…`, and for this question only, which need not be published: `GET /v1/cards` returns its card, and `POST /v1/answers` takes answers to it, which are stored at once. They are never counted, appear only in results with `test=true`, and are deleted after 24 hours.',
   credentials: ['session'],
   right: 'questions:write',
+  showsSecret: true,
   params: z.object({ id: typeId('question') }),
   status: 200,
   response: TestToken,
