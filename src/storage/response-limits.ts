@@ -1,6 +1,6 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import type { ResponseLimit } from '../domain/card-rules.ts';
-import { periodOf } from '../domain/periods.ts';
+import { boundsOf, periodOf } from '../domain/periods.ts';
 import { keyOf } from './answer-upserts.ts';
 import { type CountedPlace, cardKeyOf } from './card-records.ts';
 import type { StoredRow, StoredSync } from './counted-answers.ts';
@@ -113,26 +113,26 @@ async function lockQuotas(
  */
 async function countStored(tx: Transaction, quota: Quota, period: string, ids: readonly string[]): Promise<number> {
   const { tenant_id, question_id, per, timezone, max } = quota;
-  const [row] =
-    per === 'total'
-      ? await tx.query<{ count: number }>(
-          `select coalesce(sum(completed), 0)::int as count from question_results where tenant_id = $1 and question_id = $2`,
-          [tenant_id, question_id],
-        )
-      : await tx.query<{ count: number }>(
-          `select count(*)::int as count from (
-             select from answers left join card_records as record on answers.once_per_card
-               and record.tenant_id = $1 and record.question_id = $2 and record.identity = answers.identity
-               and record.identity_verified = answers.identity_verified
-             where answers.tenant_id = $1 and answers.question_id = $2 and state = 'completed' and not over_quota
-               and (not answers.once_per_card or record.counted_answer_id = answers.id)
-               and received_at >= $3::date::timestamp at time zone $4
-               and received_at < ($3::date + ('1 ' || $5)::interval) at time zone $4
-               and answers.id <> all($6::uuid[])
-             limit $7
-           ) as stored`,
-          [tenant_id, question_id, period, timezone, per, ids, max],
-        );
+  if (per === 'total') {
+    const [row] = await tx.query<{ count: number }>(
+      `select coalesce(sum(completed), 0)::int as count from question_results where tenant_id = $1 and question_id = $2`,
+      [tenant_id, question_id],
+    );
+    return row?.count ?? 0;
+  }
+  const { begins, ends } = boundsOf(per, period, timezone);
+  const [row] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select from answers left join card_records as record on answers.once_per_card
+         and record.tenant_id = $1 and record.question_id = $2 and record.identity = answers.identity
+         and record.identity_verified = answers.identity_verified
+       where answers.tenant_id = $1 and answers.question_id = $2 and state = 'completed' and not over_quota
+         and (not answers.once_per_card or record.counted_answer_id = answers.id)
+         and received_at >= $3 and received_at < $4 and answers.id <> all($5::uuid[])
+       limit $6
+     ) as stored`,
+    [tenant_id, question_id, begins, ends, ids, max],
+  );
   return row?.count ?? 0;
 }
 
@@ -163,8 +163,8 @@ async function saveQuotas(tx: Transaction, quotas: Quota[]): Promise<void> {
   for (const { tenant_id, question_id, per, full, timezone } of quotas) {
     const last = [...full].sort().at(-1);
     if (last === undefined) continue;
-    const date = per === 'total' ? null : last;
-    await tx.query('select note_full_limit($1, $2, $3, $4, $5)', [tenant_id, question_id, per, date, timezone]);
+    const [date, offset] = per === 'total' ? [null, null] : [last, boundsOf(per, last, timezone).offset];
+    await tx.query('select note_full_limit($1, $2, $3, $4, $5)', [tenant_id, question_id, per, date, offset]);
   }
 }
 

@@ -216,6 +216,22 @@ describe('a period', () => {
     expect(await question.rebuild()).toBe(0);
   });
 
+  test.each([
+    ['CET', '2026-06-30T22:00:00.000Z', '2026-07-01T22:00:00.000Z'], // PostgreSQL alone reads it as +1 in summer, too
+    ['SST', '2026-06-30T13:00:00.000Z', '2026-07-01T13:00:00.000Z'],
+    ['+05:00', '2026-06-30T19:00:00.000Z', '2026-07-01T19:00:00.000Z'],
+    ['-03:30', '2026-07-01T03:30:00.000Z', '2026-07-02T03:30:00.000Z'],
+  ])('begins and ends by the clock of %s, which PostgreSQL reads in another way', async (zone, begins, ends) => {
+    const question = await makeQuestion(null, zone);
+    const justBefore = (time: string) => at(new Date(Date.parse(time) - 1).toISOString());
+    await record([question.answer(justBefore(begins)), question.answer(at(begins)), question.answer(justBefore(ends))]);
+    await question.setLimit({ count: 3, per: 'day' });
+    await record([question.answer(at(begins))]);
+    expect(await question.sums()).toMatchObject({ counted: 4, over: 0, full_until: ends });
+    await record([question.answer(justBefore(ends)), question.answer(at(ends))]);
+    expect(await question.sums()).toMatchObject({ counted: 5, over: 1, full_until: ends });
+  });
+
   test('of an answer that is stored late is that of its receipt', async () => {
     const question = await makeQuestion({ count: 1, per: 'week' });
     await record([question.answer(at('2026-11-25T10:00:00.000Z'))]);
