@@ -260,7 +260,7 @@ export const PROBLEMS = {
     kind: 'gone',
     title: 'The conversation was deleted',
     meaning:
-      'The request repeats a `client_message_id` whose conversation was deleted. Do not send it again. To start a new conversation, generate a new id.',
+      'The request writes to a conversation that was deleted, or repeats a `client_message_id` whose conversation was deleted. Do not send it again. To start a new conversation, generate a new id.',
   },
   'events-expired': {
     kind: 'gone',

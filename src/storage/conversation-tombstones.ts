@@ -1,9 +1,11 @@
 import type { Page } from '../domain/pages.ts';
+import { notFound, Problem } from '../domain/problem.ts';
 import { type ConversationFilter, listConversations } from './conversation-lists.ts';
-import type { ConversationRow } from './conversation-rows.ts';
+import type { ConversationRow, Owner } from './conversation-rows.ts';
 import { byTime, createList, type Order, readPage } from './lists.ts';
 import { mergePages } from './merged-pages.ts';
 import type { TenantStorage } from './orm.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A conversation that was deleted, as incremental readers learn of it. */
 export interface ConversationTombstone {
@@ -46,4 +48,23 @@ function listTombstones(
   if (identity !== undefined) list.filters.and('identity = $', identity);
   if (verified !== undefined) list.filters.and('identity_verified = $', verified);
   return readPage(tenant, list, limit, after);
+}
+
+/**
+ * Returns the problem of a message to a conversation that does not exist: 410 for as long as its deletion is known, to
+ * those who saw it, otherwise 404.
+ */
+export async function missingConversation(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  owner: Owner | undefined,
+): Promise<Problem> {
+  const deleted = await tx.query(
+    `select from conversation_tombstones where tenant_id = $1 and id = $2
+     and ($3::text is null or identity = $3 and identity_verified = $4)`,
+    [tenantId, id, owner?.identity ?? null, owner?.verified ?? null],
+  );
+  if (deleted.length === 0) return notFound('conversation');
+  return new Problem('conversation-deleted', 'The conversation to which the message is addressed was deleted.');
 }

@@ -26,6 +26,7 @@ import {
   type Writing,
 } from './conversation-rows.ts';
 import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
+import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
 import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
@@ -135,7 +136,8 @@ async function lockAddressed(
   const ids = [...passed, ...(await followMerges(tx, tenantId, id))];
   const [conversation] = await lockConversations(tx, tenantId, ids.slice(-1));
   if (!conversation && ids.length > 1) return undefined;
-  if (!conversation || !belongsTo(conversation, owner)) throw notFound('conversation');
+  if (!conversation) throw await missingConversation(tx, tenantId, id, owner);
+  if (!belongsTo(conversation, owner)) throw notFound('conversation');
   return conversation.merged_into_id ? undefined : { conversation, ids };
 }
 

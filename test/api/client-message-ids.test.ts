@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
-import { expireConversations } from '../../src/storage/retention.ts';
+import { deleteOldTombstones, expireConversations } from '../../src/storage/retention.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
+import { makeTenant } from '../support/make.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -87,6 +88,23 @@ describe('a repeated client_message_id', () => {
     for (const name of ['a', 'b'])
       expect(problem(await write(user, id, { client_message_id: name }))).toEqual([410, 'conversation-deleted']);
     expect((await write(user, id, { client_message_id: 'c' })).status).toBe(201);
+  });
+
+  test('of a message does not write to a deleted conversation, which others never saw', async () => {
+    const { user, team, tenant } = await makeParties();
+    const { id } = (await start(user)).body;
+    expect((await write(user, id, { client_message_id: 'm1' })).status).toBe(201);
+    expect((await api.request('DELETE', `/v1/conversations/${id}`, { as: team })).status).toBe(204);
+    for (const by of [user, team]) {
+      expect(problem(await write(by, id, { client_message_id: 'm1' }))).toEqual([410, 'conversation-deleted']);
+      expect(problem(await write(by, id))).toEqual([410, 'conversation-deleted']);
+    }
+    const foreign = await makeTenant(api);
+    for (const by of [await tenant.sign('user|43'), foreign.key.apiKey])
+      expect(problem(await write(by, id))).toEqual([404, 'resource-not-found']);
+    await api.database.query("update conversation_tombstones set deleted_at = deleted_at - interval '31 days'");
+    await deleteOldTombstones(api.database.storage('parley_worker'), new Date());
+    expect(problem(await write(user, id, { client_message_id: 'm1' }))).toEqual([404, 'resource-not-found']);
   });
 
   test('of a message returns it after its conversation was merged into another one', async () => {

@@ -318,7 +318,7 @@ describe('changing a conversation', () => {
     expect([deleted.status, deleted.body]).toEqual([204, '']);
     for (const as of [team, user])
       for (const path of ['', '/messages']) expect((await get(as, `/v1/conversations/${id}${path}`)).status).toBe(404);
-    expect((await write(user, id)).status).toBe(404);
+    expect((await write(user, id)).status).toBe(410);
     expect(await list(team)).toEqual([]);
     expect(await api.database.query('select from messages where conversation_id = $1', [uuidOf(id)])).toEqual([]);
   });

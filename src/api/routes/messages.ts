@@ -61,7 +61,7 @@ export const createMessage = operation({
   tag: 'Conversations',
   summary: 'Create a message',
   description:
-    'With `after`, nothing is written if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` writes anyway. Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
+    'With `after`, nothing is written if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` writes anyway. Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. A message to a conversation that was deleted within 30 days is 410. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,
