@@ -56,6 +56,18 @@ export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date
     return rows[0] as MacroRow;
   });
 
+/**
+ * Returns the references that a change adds to a macro. Those that it has already may be to a member or custom field that
+ * was removed since, which must not prevent other changes.
+ */
+function newReferences(before: MacroChange, { assignee_id, custom }: MacroChange): MacroChange {
+  const added = Object.entries(custom ?? {}).filter(([key, value]) => value !== before.custom?.[key]);
+  return {
+    assignee_id: assignee_id === before.assignee_id ? null : assignee_id,
+    custom: Object.fromEntries(added),
+  };
+}
+
 /** Changes a macro under a row lock. `change` receives the present one, and throws to prevent the change. */
 export const updateMacro = (
   tenant: TenantStorage,
@@ -71,9 +83,7 @@ export const updateMacro = (
     );
     if (!before) throw notFound('macro');
     const { name, shortcut, body, kind, changes } = change(before);
-    const { assignee_id, custom } = changes;
-    const isKept = assignee_id === before.changes.assignee_id;
-    await requireReferences(tx, tenantId, { assignee_id: isKept ? null : assignee_id, custom }, CHANGES);
+    await requireReferences(tx, tenantId, newReferences(before.changes, changes), CHANGES);
     const rows = await tx.query<MacroRow>(
       `update macros set name = $3, shortcut = $4, body = $5, kind = $6, changes = $7::jsonb, updated_at = $8
        where tenant_id = $1 and id = $2 returning ${COLUMNS}`,

@@ -122,6 +122,13 @@ describe('custom fields', () => {
     });
     await define([]);
     expect((await apply()).status).toBe(422);
+    const change = (body: Body) => patch(team, `/v1/macros/${macro.id}`, body);
+    expect(await change({ name: 'More seats' })).toMatchObject({ status: 200, body: { name: 'More seats' } });
+    expect((await change({ changes: { priority: 'low', custom: { seats: 5 } } })).status).toBe(200);
+    for (const custom of [{ seats: 6 }, { seats: 5, region: 'North' }])
+      expect((await change({ changes: { custom } })).status).toBe(422);
+    expect((await change({ changes: { custom: { seats: null } } })).status).toBe(200);
+    expect((await apply()).body.conversation.custom).toEqual({});
   });
 
   test.each<[string, unknown, string, string]>([
