@@ -157,11 +157,11 @@ type Stated = Recorded & { status: ConversationStatus };
 export function requireTransition(before: Stated, change: Change): void {
   const { status } = change;
   if (status === undefined) return;
-  if (isPresent(before, change)) throw invalidTransition(before.status, `The conversation is already ${status}.`);
   if (before.merged_into_id !== null)
     throw new Problem('invalid-transition', 'The conversation was merged into another one.', {
       extra: { from: before.status, allowed: [] },
     });
+  if (isPresent(before, change)) throw invalidTransition(before.status, `The conversation is already ${status}.`);
   if (!canFollow(before, status))
     throw invalidTransition(before.status, `A conversation that is ${before.status} cannot be set to ${status}.`);
 }

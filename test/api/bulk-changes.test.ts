@@ -130,8 +130,10 @@ describe('a merged conversation', () => {
     }
     expect(await read(user, old)).toMatchObject({ status: 'resolved', merged_into_id: kept, message_count: 1 });
     expect(await read(user, kept)).toMatchObject({ status: 'pending', message_count: 3, merged_into_id: null });
-    const opened = await patch(team, `/v1/conversations/${old}`, { status: 'open' });
-    expect([...problem(opened), opened.body.allowed]).toEqual([409, 'invalid-transition', []]);
+    for (const status of ['open', 'resolved']) {
+      const set = await patch(team, `/v1/conversations/${old}`, { status });
+      expect([...problem(set), set.body.allowed]).toEqual([409, 'invalid-transition', []]);
+    }
     expect(problem(await merge(team, old, kept))).toEqual([409, 'invalid-transition']);
     expect(problem(await merge(team, kept, old))).toEqual([409, 'invalid-transition']);
     const inBulk = await bulk(team, [old], { status: 'open' });
