@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StoredAnswer } from '../domain/answer-replies.ts';
 import type { AnswerState } from '../domain/answers.ts';
 import { DAY_MS } from '../domain/durations.ts';
@@ -167,6 +168,7 @@ export const tagAnswer = (
   tenant.transaction(async tx => {
     const answer = await lockAnswer(tx, tenant, id);
     check(answer);
+    if (isDeepStrictEqual(answer.tags, tags)) return answer;
     await lockPlace(tx, { tenant_id: tenant.tenantId, ...answer }); // see `touch` in counted-answers.ts
     const rows = await tx.query<AnswerRow>(
       `update answers set tags = $3, updated_at = clock_timestamp() where tenant_id = $1 and id = $2 returning ${COLUMNS}`,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newUuid } from '../domain/ids.ts';
 import { MAX_MACROS, type MacroChange } from '../domain/macros.ts';
 import type { Page } from '../domain/pages.ts';
@@ -82,7 +83,9 @@ export const updateMacro = (
       [tenantId, id],
     );
     if (!before) throw notFound('macro');
-    const { name, shortcut, body, kind, changes } = change(before);
+    const after = change(before);
+    const { name, shortcut, body, kind, changes } = after;
+    if (isDeepStrictEqual({ ...before, ...after }, before)) return before;
     await requireReferences(tx, tenantId, newReferences(before.changes, changes), CHANGES);
     const rows = await tx.query<MacroRow>(
       `update macros set name = $3, shortcut = $4, body = $5, kind = $6, changes = $7::jsonb, updated_at = $8

@@ -292,13 +292,13 @@ async function findFirstMessageOfUser(
 /** A change by the author. A redacted message keeps its position and loses its text. */
 export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
 
-/** Edits or redacts a message: only by its author, within 15 minutes. */
+/** Edits or redacts a message: only by its author, within 15 minutes. The flag is false if the text stays the same. */
 export const changeMessage = (
   tenant: TenantStorage,
   { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
   author: Author,
   change: MessageChange,
-): Promise<MessageRow> =>
+): Promise<{ message: MessageRow; isChanged: boolean }> =>
   tenant.transaction(async tx => {
     const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
     const now = await openWrite(tx);
@@ -306,6 +306,7 @@ export const changeMessage = (
     const message = await readOwnMessage(writing, conversationId, messageId);
     const redact = change === 'redact';
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
+    if (!redact && body === message.body && format === message.format) return { message, isChanged: false };
     const rows = await tx.query<MessageRow>(
       `update messages set body = $4, format = $5, redacted = $6, edited_at = $7,
          mentions = case when $6 then '{}' else mentions end
@@ -316,7 +317,7 @@ export const changeMessage = (
     await applyEdit(writing, conversation, message, body);
     await writeEvents(tx, [messageEvent(writing, redact ? 'message.redacted' : 'message.updated', message)]);
     if (redact && message.mentions.length > 0) await forgetMentions(writing, conversationId);
-    return rows[0] as MessageRow;
+    return { message: rows[0] as MessageRow, isChanged: true };
   });
 
 async function readOwnMessage(

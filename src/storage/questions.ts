@@ -117,7 +117,7 @@ export async function updateQuestion(
     const shownBefore = JSON.stringify(presentQuestion(question));
     await change(question, tx);
     const isChanged = JSON.stringify(presentQuestion(question)) !== shownBefore;
-    question.updated_at = now;
+    if (isChanged) question.updated_at = now;
     await em.flush();
     if (isLive(question.status) && !isLive(before.status)) await refuseTooManyLive(em, tx, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {

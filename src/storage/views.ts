@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConversationSort } from '../domain/conversation-filters.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
@@ -87,7 +88,7 @@ async function lockView(tx: Transaction, tenantId: string, memberId: string, id:
 
 /**
  * Changes a view that a member sees. One that is no longer shared becomes the view of that member. Throws 409 beyond the
- * maximum.
+ * maximum. The flag is false if nothing has changed.
  */
 export const updateView = (
   tenant: TenantStorage,
@@ -95,12 +96,14 @@ export const updateView = (
   id: string,
   change: (before: ViewRow) => ViewFields,
   now: Date,
-): Promise<ViewRow> =>
+): Promise<{ view: ViewRow; isChanged: boolean }> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     await lockTenant(tx, tenantId); // before the view
     const before = await lockView(tx, tenantId, memberId, id);
-    const { name, filter, sort, shared } = change(before);
+    const after = change(before);
+    if (isDeepStrictEqual({ ...before, ...after }, before)) return { view: before, isChanged: false };
+    const { name, filter, sort, shared } = after;
     if (shared !== before.shared) await requireRoom(tx, tenantId, memberId, shared);
     const rows = await tx.query<ViewRow>(
       `update views set name = $3, filter = $4::jsonb, sort = $5, shared = $6, updated_at = $7,
@@ -108,7 +111,7 @@ export const updateView = (
        where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
       [tenantId, id, name, JSON.stringify(filter), sort, shared, now, memberId],
     );
-    return rows[0] as ViewRow;
+    return { view: rows[0] as ViewRow, isChanged: true };
   });
 
 /** Deletes a view that a member sees, and returns it. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HOUR_MS } from '../domain/durations.ts';
 import { BY_SYSTEM } from '../domain/events.ts';
 import { newUuid, toTypeId } from '../domain/ids.ts';
@@ -138,6 +139,7 @@ export const updateWebhook = (
     const before = await lockWebhook(tx, tenantId, id);
     check(before);
     const after = merge(before, patch);
+    if (isDeepStrictEqual(after, before)) return before;
     const { status } = after;
     const reason = status === 'enabled' ? null : (before.disabled_reason ?? 'manual');
     await tx.query(

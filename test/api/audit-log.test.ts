@@ -1,9 +1,11 @@
+import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { maskIp } from '../../src/domain/tenants.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
 import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
@@ -123,6 +125,46 @@ describe('an entry', () => {
     expect(maskIp('2001:db8:1:2:3::4', 'truncated')).toBe('2001:db8:1::');
     expect(maskIp('::1', 'truncated')).toBe('0:0:0::');
   });
+});
+
+test('a change that leaves everything as it was has no entry, no event and the same version', async () => {
+  const own = await makeTenant(api);
+  const { headers, ...person } = await makeMember(api, own, 'owner');
+  const send = (method: string, path: string, body: object) => api.request(method, path, { headers, body });
+  const create = async (path: string, body: object) => `${path}/${(await send('POST', path, body)).body.id}`;
+  const conversation = await create('/v1/conversations', { identity: 'user|42', message: 'Hello', subject: 'Export' });
+  const message = await create(`${conversation}/messages`, { body: 'Here.' });
+  const webhook = { url: 'https://93.184.215.14/hook', event_types: ['message.created'] };
+  const [answer] = [anAcceptedAnswer({ tenant_id: own.uuid })];
+  await recordAnswers(api.database.storage('parley_worker'), [{ flush: v7(), answers: [answer] }]);
+  const changes: [path: string, same: object, other: object][] = [
+    [conversation, { subject: 'Export', priority: 'none', tags: [] }, { priority: 'low' }],
+    [message, { body: 'Here.' }, { body: 'There.' }],
+    [await create('/v1/macros', { name: 'M', body: 'x', changes: { priority: 'low' } }), { name: 'M' }, { name: 'N' }],
+    [
+      await create('/v1/views', { name: 'V', filter: { status: 'open' } }),
+      { filter: { status: 'open' } },
+      { name: 'W' },
+    ],
+    [await create('/v1/webhooks', webhook), webhook, { payload: 'thin' }],
+    [await create('/v1/questions', aQuestion({ name: 'Q' })), { name: 'Q' }, { name: 'R' }],
+    [await create('/v1/api-keys', { name: 'K' }), { name: 'K' }, { name: 'L' }],
+    [`/v1/answers/${answer.id}`, { tags: [] }, { tags: ['later'] }],
+    ['/v1/tenant', { cooldown_days: 7, office_hours: [] }, { cooldown_days: 8 }],
+    [`/v1/members/${person.memberId}`, { role: 'owner' }, { capacity: 3 }],
+    ['/v1/me', { name: 'The owner' }, { name: 'Ada' }],
+  ];
+  const count = async (table: string) =>
+    (await api.database.query(`select from ${table} where tenant_id = $1`, [own.uuid])).length;
+  const traces = () => Promise.all([count('audit_log'), count('events')]);
+  for (const [path, same, other] of changes) {
+    const before = await traces();
+    const [first, second] = [await send('PATCH', path, same), await send('PATCH', path, same)];
+    expect([path, first.status, second.body]).toEqual([path, 200, first.body]);
+    expect([path, await traces()]).toEqual([path, before]);
+    expect((await send('PATCH', path, other)).status).toBe(200);
+    expect([path, (await traces())[0]]).toEqual([path, before[0] + 1]);
+  }
 });
 
 describe('an action and its entry', () => {

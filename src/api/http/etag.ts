@@ -63,10 +63,13 @@ export interface Conditions {
 
 /**
  * Throws 412 unless a write may change this version: `If-Match` must contain its tag, and `If-None-Match` must not. Null
- * represents a resource that does not exist; it matches no tag, not even `*`.
+ * represents a resource that does not exist; it matches no tag, not even `*`. Returns the tag.
  */
-export const requireMatch = (conditions: Conditions, representation: unknown): void =>
-  requireTag(conditions, representation === null ? null : versionTagOf(representation));
+export function requireMatch(conditions: Conditions, representation: unknown): string | null {
+  const etag = representation === null ? null : versionTagOf(representation);
+  requireTag(conditions, etag);
+  return etag;
+}
 
 /** Like `requireMatch`, by the tag of the version; null for a resource that does not exist. */
 export function requireTag(conditions: Conditions, etag: string | null, matches = isIn): void {

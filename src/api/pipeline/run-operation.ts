@@ -99,13 +99,14 @@ const actInTransaction =
   };
 
 /** Runs the handler. Audited operations run in one transaction with their audit entry; without one if unchanged. */
-function runHandler({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
+function runHandler({ audit, handle, method }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
   const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
   return deps.storage.inTransaction(async storage => {
     const transactionDeps = { ...deps, storage };
     const result = await handle(request, transactionDeps);
-    const isUnchanged = isReply(result) && result.unchanged === true;
+    const isUnchanged =
+      (isReply(result) && result.unchanged === true) || (method === 'patch' && request.isVersionBefore(result));
     if (!isUnchanged) await recordAuditEntry(audit, caller, request, result, transactionDeps);
     return result;
   });

@@ -4,8 +4,8 @@ import { readCookie } from '../credentials/cookies.ts';
 import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { requireMatch, requireParts } from '../http/etag.ts';
-import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
+import { requireMatch, requireParts, versionTagOf } from '../http/etag.ts';
+import { isReply, type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
 import { limitIssue } from './limit.ts';
 
 type AnyRequest = OperationRequest<never, never, never, never>;
@@ -22,6 +22,8 @@ export class ServedRequest implements AnyRequest {
   after: string[] | null = null;
   readonly requestId: string;
   readonly receivedAt: Date;
+  /** The entity tag of the resource before the operation; undefined if the operation has not compared it. */
+  #tagBefore: string | null | undefined = undefined;
   readonly #ctx: Context;
   readonly #operation: Operation;
   readonly #cursors: Cursors;
@@ -52,13 +54,21 @@ export class ServedRequest implements AnyRequest {
 
   readonly requireMatch: AnyRequest['requireMatch'] = representation => {
     if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
-    requireMatch(this.#ctx.req.headers, representation);
+    this.#tagBefore = requireMatch(this.#ctx.req.headers, representation);
   };
 
   readonly requireTag: AnyRequest['requireTag'] = (etag, part) => {
     if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
+    this.#tagBefore = etag;
     requireParts(this.#ctx.req.headers, etag, part === 'settings' ? 1 : 2);
   };
+
+  /** Whether the result is the version of the resource that the operation has found: then it has changed nothing. */
+  isVersionBefore(result: unknown): boolean {
+    if (!this.#tagBefore) return false;
+    const { headers, body } = isReply(result) ? result : { headers: undefined, body: result };
+    return (headers?.ETag ?? versionTagOf(body)) === this.#tagBefore;
+  }
 
   readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {
     const cursor = next && this.#cursors.seal(this.#cursorContext(), next);

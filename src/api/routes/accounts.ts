@@ -85,7 +85,8 @@ export const patchMe = operation({
   response: Account,
   async handle({ caller, body }, { storage }) {
     await updateAccount(storage.forAccount(caller.accountId), body);
-    return readAccount(storage, caller.accountId);
+    const unchanged = body.name === caller.name;
+    return reply({ body: await readAccount(storage, caller.accountId), unchanged });
   },
 });
 

@@ -114,8 +114,8 @@ export const patchMessage = operation({
   async handle({ caller, params, body }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const change = { body: body.body, format: body.format };
-    const row = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change);
-    return presentMessage(sideOfCaller(caller))(row);
+    const { message, isChanged } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change);
+    return reply({ body: presentMessage(sideOfCaller(caller))(message), unchanged: !isChanged });
   },
 });
 

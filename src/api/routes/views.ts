@@ -92,7 +92,8 @@ export const patchView = operation({
   async handle({ caller, params, body, receivedAt }, { storage }) {
     const change = (before: ViewRow) => ({ ...before, ...body });
     const tenant = storage.forTenant(caller.tenantId);
-    return presentView(await updateView(tenant, caller.memberId, params.id, change, receivedAt));
+    const { view, isChanged } = await updateView(tenant, caller.memberId, params.id, change, receivedAt);
+    return reply({ body: presentView(view), unchanged: !isChanged });
   },
 });
 
