@@ -26,13 +26,14 @@ interface KeyOption {
  */
 export async function createApiKey(context: CommandContext, options: NewKeyOptions) {
   const { tenantId } = await tenantOf(context, options);
-  const key = parseOptions(NewApiKey, {
+  const fields = {
     name: options.name,
     kind: options.public ? 'public' : 'server',
     scopes: list(options.scopes),
     expires_at: options['expires-at'],
     allowed_origins: list(options.origins),
-  });
+  };
+  const key = parseOptions(NewApiKey, fields, { allowed_origins: '--origins' });
   if (key.expires_at && key.expires_at <= context.now) throw new UsageError('--expires-at: Must be in the future.');
   return withAuditEntry(context, 'api-key.created', async storage => {
     const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.seals, key, context.now);

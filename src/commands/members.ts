@@ -17,7 +17,7 @@ import { UsageError } from './usage-error.ts';
 export async function createMember(context: CommandContext, options: TenantOption & { email: string; role: string }) {
   const tenant = await tenantOf(context, options);
   const fields = { email: options.email, role: options.role, password: await context.readInput() };
-  const { email, role, password } = parseOptions(NewMember, fields);
+  const { email, role, password } = parseOptions(NewMember, fields, { password: 'The password on standard input' });
   const person = await joinerOf(context.storage, email, password);
   return withAuditEntry(context, 'member.created', async storage => {
     const id = await addMember(storage, tenant.tenantId, person, role, context.now);

@@ -26,6 +26,10 @@ const describe: Record<string, (error: SystemError) => string> = {
   EADDRNOTAVAIL: ({ address }) => `This machine does not have the address ${address}. Correct HOST.`,
   ENOSPC: ({ path }) =>
     `The disk is full${path ? `: ${path} cannot be written` : ''}. Free disk space and start again.`,
+  ENOENT: ({ path }) => `${path} does not exist.`,
+  ENOTDIR: ({ path }) => `${path} is not a folder, or is in a file that is not one.`,
+  EISDIR: ({ path }) => `${path} is a folder, not a file.`,
+  EEXIST: ({ path }) => `${path} exists already, and is not a folder.`,
   EROFS: ({ path }) =>
     `The file system is read-only${path ? `: ${path} cannot be written` : ''}. Set DATA_DIR to a writable folder.`,
   EACCES: ({ path, address, port }) =>

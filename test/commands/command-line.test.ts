@@ -101,7 +101,7 @@ describe('the command line', () => {
       [['api-key', 'create', '--tenant', 'tenant_nobody', '--name', 'x'], /--tenant: tenant not found/],
       [
         ['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--scopes', 'everything'],
-        /--scopes\.0: Must be "conv/,
+        /--scopes: Must be "conv/,
       ],
       [
         ['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--expires-at', '2020-01-01T00:00:00Z'],
@@ -121,7 +121,7 @@ describe('the command line', () => {
       ],
       [
         ['member', 'create', '--tenant', tenant.id, '--email', 'a@b.co', '--role', 'owner'],
-        /--password: Must have at least 12 characters\./,
+        /The password on standard input: Must have at least 12 characters\./,
         'short',
       ],
       [['tenant', 'destroy'], /unknown command "tenant destroy"/],

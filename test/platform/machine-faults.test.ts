@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -60,6 +61,15 @@ test('an error of the system becomes a line, also as the cause of another error;
   expect(describeMachineFault(tool)).toMatch(/^The disk is full\. .*could not write: No space left on device\)$/);
   const denied = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'mkdir', path: '/data' });
   expect(describeMachineFault(denied)).toContain('has no access to /data');
+  expect(describeMachineFault(faultOf(() => readdirSync(import.meta.filename)))).toContain('.ts is not a folder');
   expect(describeMachineFault(new TypeError('x is undefined'))).toBeUndefined();
   expect(describeMachineFault(Object.assign(new Error('x'), { code: 'EACCES' }))).toBeUndefined();
 });
+
+function faultOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}
