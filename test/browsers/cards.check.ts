@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CardStep } from '../../clients/javascript/src/index.ts';
 import type { WorkerProcess } from '../../src/worker/worker.ts';
-import { STEPS } from '../clients/javascript/gallery/cards.ts';
+import { cardOf, STEPS } from '../clients/javascript/gallery/cards.ts';
 import { measure } from '../clients/javascript/gallery/measure.ts';
 import { bundleApp, servePage } from '../clients/javascript/page-server.ts';
+import { type SmallSite, serveSmallSite } from '../clients/javascript/small-site.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { type Driver, type Person, personAt, type Theme } from './driver.ts';
@@ -157,6 +159,47 @@ describe.each(ENGINES.filter(canRun))('the card view in $engine', ({ engine, ope
       expect(colors).toEqual(['rgb(250, 204, 21)', 'rgb(0, 0, 0)']);
     },
   );
+
+  describe('a page in a frame, and one that is kept for Back', () => {
+    let driver: Driver;
+    let person: Person;
+    let site: SmallSite;
+    const { nps, thumbs } = STEPS as { nps: CardStep; thumbs: CardStep };
+    beforeAll(async () => {
+      [driver, site] = await Promise.all([open('light'), serveSmallSite(app)]);
+      person = personAt(driver);
+    });
+    afterAll(async () => {
+      await driver?.[Symbol.asyncDispose]();
+      await site?.[Symbol.asyncDispose]();
+    });
+
+    test.each([
+      ['/sandbox', '127.0.0.1'],
+      ['/third-party', 'localhost'],
+      ['/srcdoc', '127.0.0.1'],
+    ])('%s: an answer is sent', async (path, host) => {
+      Object.assign(site, { cards: [cardOf([nps])], answers: [] });
+      await driver.goTo(site.url(path, host));
+      await driver.enterFrame();
+      await person.until(hasState, 'card');
+      await person.click('[part~=point] input[value="7"]');
+      await person.click('[part~=submit]');
+      await person.until(hasState, 'thanks');
+      await waitFor(async () => site.answers.at(-1)?.state === 'completed');
+      expect(await person.run(() => window.parley.errors)).toEqual([]);
+    });
+
+    test('Back shows the next card if another page has asked the question meanwhile', async () => {
+      Object.assign(site, { cards: [cardOf([nps])], answers: [] });
+      await driver.goTo(site.url('/'));
+      await person.until(asks, nps.title);
+      site.cards = [cardOf([thumbs])];
+      await driver.goTo(site.url('/left'));
+      await driver.goBack();
+      await person.until(asks, thumbs.title);
+    });
+  });
 
   describe.each(['light', 'dark'] as const)('%s', theme => {
     let driver: Driver;

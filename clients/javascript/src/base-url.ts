@@ -4,17 +4,17 @@ const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export interface UrlOptions {
   allowHttp?: boolean | undefined;
-  /** Address that relative URLs refer to. */
-  page?: string | undefined;
+  /** Resolves a relative URL as `fetch` does, also in `srcdoc` frames. */
+  isRelative?: boolean;
 }
 
 /**
  * Parses a URL that credentials may be sent to: `https`, or `http` on localhost (specification 4.3). With `allowHttp`
  * also `http` elsewhere.
  */
-export function checkUrl(url: string, { allowHttp = false, page }: UrlOptions = {}): URL {
+export function checkUrl(url: string, { allowHttp = false, isRelative }: UrlOptions = {}): URL {
   try {
-    const parsed = new URL(url, page);
+    const parsed = new URL(isRelative ? new Request(url).url : url);
     const isHttp = parsed.protocol === 'http:' && (allowHttp || LOOPBACK.test(parsed.hostname));
     if (parsed.protocol === 'https:' || isHttp) return parsed;
   } catch {} // not a URL
@@ -23,8 +23,8 @@ export function checkUrl(url: string, { allowHttp = false, page }: UrlOptions = 
 
 /** Returns the base that paths are appended to. Throws `insecure-url`. */
 export function checkBaseUrl(url: string, allowHttp = false): string {
-  const { origin, pathname, username, password, search, hash } = checkUrl(url, { allowHttp });
-  if (username || password || search || hash)
+  const { href, origin, pathname } = checkUrl(url, { allowHttp });
+  if (href !== origin + pathname)
     throw new ParleyError('insecure-url', 'The base URL must have no credentials, query or fragment.');
   return (origin + pathname).replace(/\/+$/, '');
 }

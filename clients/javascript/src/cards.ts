@@ -49,7 +49,7 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
         options,
         headers: (owner): Record<string, string> => {
           asked = owner;
-          known = last && last.question === question && isSameOwner(last.owner, owner) ? last : undefined;
+          known = last?.question === question && isSameOwner(last.owner, owner) ? last : undefined;
           return known ? { 'If-None-Match': known.etag } : {};
         },
       });

@@ -74,9 +74,10 @@ export function createClient(options: ClientOptions): Client {
 
   const { request, requestBeyondPage } = createUserRequests({ baseUrl, wire, policy, tokens });
   const ask = async <T>(call: Call): Promise<T> => (await request(call)).json as T;
-  const cards = createCardReader(request);
+  const { forget, ...cards } = createCardReader(request);
 
   return {
+    ...cards,
     baseUrl,
     wire,
     request,
@@ -94,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     readAnswer: async (id, options) =>
       ask({ operation: 'readAnswer', method: 'GET', path: fillPath('/v1/answers/{id}', [id]), options }),
     logout() {
-      cards.forget();
+      forget();
       tokens.logout();
       for (const listener of [...listeners]) listener();
     },
@@ -102,9 +103,5 @@ export function createClient(options: ClientOptions): Client {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    listCards: cards.listCards,
-    appearance: cards.appearance,
-    pollAfterMs: cards.pollAfterMs,
-    ownerOf: cards.ownerOf,
   };
 }

@@ -176,8 +176,7 @@ export const userChanged = (): ParleyError => new ParleyError('user-changed', 'T
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : `${cause}`);
 
 /** Messages of a failed `fetch` in Chromium, Firefox, Safari, Node, Bun and Deno; they are plain `TypeError`s. */
-const NETWORK_MESSAGES =
-  /^failed to fetch|^networkerror|load failed|fetch failed|network|unable to connect|error sending/i;
+const NETWORK_MESSAGES = /^failed to fetch|load failed|fetch failed|network|unable to connect|error sending/i;
 
 /** Whether an error is a `fetch` without a response. */
 export const isNetworkFailure = (error: unknown): boolean =>

@@ -5,7 +5,7 @@ export function listen<Given extends Event>(
   target: Target,
   type: string,
   listener: (event: Given) => void,
-  capture = false,
+  capture?: boolean,
 ): () => void {
   target.addEventListener(type, listener as (event: Event) => void, capture);
   return () => target.removeEventListener(type, listener as (event: Event) => void, capture);

@@ -16,10 +16,7 @@ export type TokenRequest = RequestInit | (() => RequestInit | Promise<RequestIni
 
 /** Checks the address of a backend; a relative one belongs to the page and is resolved when it is used. */
 function resolverOf(url: string, allowHttp: boolean): () => string {
-  const resolve = (): string => {
-    const { location } = globalThis as { location?: { href?: string } };
-    return checkUrl(url, { allowHttp, page: location?.href }).href;
-  };
+  const resolve = (): string => checkUrl(url, { allowHttp, isRelative: true }).href;
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) resolve();
   return resolve;
 }

@@ -164,7 +164,9 @@ describe('tokenEndpoint', () => {
     const wire = createNetwork(() => ({ status: 200, body: credential }));
     const ask = tokenEndpoint('/v1/svc/auth/token', {}, { wire });
     expect(await Promise.resolve(ask()).catch(error => error.kind)).toBe('insecure-url');
-    vi.stubGlobal('location', { href: 'https://app.example.com/page' });
+    vi.stubGlobal('Request', function Request(this: { url: string }, url: string) {
+      this.url = new URL(url, 'https://app.example.com/page').href;
+    });
     expect(await ask()).toEqual(credential);
     expect(wire.sent[0]?.url.href).toBe('https://app.example.com/v1/svc/auth/token');
     expect(() => tokenEndpoint('http://app.example.com/token')).toThrow('https');

@@ -5,6 +5,7 @@ import type { Watched } from '../../support/browser.ts';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { bundleGallery, openGallery, show } from './gallery/browser.ts';
 import { cardOf, FOLLOWED, STEPS, stepOf } from './gallery/cards.ts';
+import type { Shown } from './gallery/page.ts';
 
 const NPS = STEPS.nps as (typeof STEPS)[string];
 const THUMBS = STEPS.thumbs as (typeof STEPS)[string];
@@ -126,6 +127,23 @@ describe.runIf(hasBrowser())('the view on pages that change', () => {
     expect((await recorded(page)).at(-1)).toMatchObject({ state: 'completed', values: { main: 3 } });
   });
 
+  test('a list without the card that arrives while its answer is being stored does not suppress the thanks', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await show(page, { views: [[cardOf([THUMBS])]] });
+    await page.getByRole('radio').first().check();
+    await page.evaluate(async () => {
+      const view = document.querySelector('parley-feedback') as unknown as View & { outbox: { record: unknown } };
+      let store = () => {};
+      view.outbox.record = () => new Promise<void>(resolve => (store = resolve));
+      view.shadowRoot?.querySelector<HTMLElement>('[part~=submit]')?.click();
+      view.client.listCards = async () => [];
+      await view.reload();
+      store();
+    });
+    await page.getByText('Thank you for your feedback.').waitFor({ timeout: 5000 });
+  });
+
   test('the thanks to a user disappear at the logout', async () => {
     await using watched = await open();
     const { page } = watched;
@@ -161,5 +179,86 @@ describe.runIf(hasBrowser())('the view on pages that change', () => {
     await page.getByRole('heading', { name: THUMBS.title }).waitFor();
     await page.waitForTimeout(300);
     expect((await recorded(page)).filter(({ state }) => state === 'dismissed').length).toBe(1);
+  });
+
+  /** Shows a card in a view below an element, next to a button that counts its clicks in its text. */
+  const showBelow = (page: Page, parent: 'hidden' | 'shadow', shown: Shown) =>
+    page.evaluate(
+      ([parent, shown]) => {
+        window.gallery.show({ ...shown, views: [] });
+        const main = document.querySelector('main') as HTMLElement;
+        const button = main.appendChild(document.createElement('button'));
+        button.textContent = '0';
+        button.onclick = () => (button.textContent = `${Number(button.textContent) + 1}`);
+        const outer = main.appendChild(document.createElement('div'));
+        const place = parent === 'shadow' ? outer.attachShadow({ mode: 'open' }) : outer;
+        outer.hidden = parent === 'hidden';
+        for (const cards of shown.views) place.append(window.gallery.viewOf(cards, shown));
+        for (const cards of parent === 'hidden' ? shown.views : []) main.append(window.gallery.viewOf(cards, shown));
+        if (parent === 'shadow')
+          place.append(Object.assign(document.createElement('a'), { id: 'open', textContent: 'Open' }));
+      },
+      [parent, shown] as const,
+    );
+
+  test.each<Placement>(['inline', 'popover-bottom-right', 'modal'])(
+    'a second view in a layout that is not displayed does not get in the way: %s',
+    async placement => {
+      await using watched = await open();
+      const { page, complaints } = watched;
+      const card = cardOf([NPS]);
+      await showBelow(page, 'hidden', { views: [[card]], attributes: { placement } });
+      await page.waitForTimeout(1500);
+      const view = page.locator('main > parley-feedback');
+      await view.getByRole('radio', { name: '7 of 10' }).check();
+      await view.getByRole('button', { name: 'Send' }).click();
+      await page.waitForFunction(() => window.gallery.recorded.some(({ state }) => state === 'completed'));
+      const answers = await recorded(page);
+      expect(new Set(answers.map(({ id }) => id)).size).toBe(1); // none of the hidden one, not even as seen
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test.each<Placement>(['popover-bottom-right', 'modal'])(
+    'a view in a layout that is not displayed neither blocks the page nor is dismissed by clicks: %s',
+    async placement => {
+      await using watched = await open();
+      const { page } = watched;
+      await showBelow(page, 'hidden', { views: [[cardOf([NPS])]], attributes: { placement } });
+      await page.evaluate(() => document.querySelector('main > parley-feedback')?.remove());
+      await page.getByRole('button', { name: '0' }).click();
+      await page.getByRole('button', { name: '1' }).waitFor({ timeout: 5000 });
+      await page.keyboard.press('Escape');
+      await page.evaluate(() => document.querySelector('[hidden]')?.removeAttribute('hidden'));
+      await page.getByRole('heading', { name: NPS.title }).waitFor({ timeout: 5000 });
+      expect(await recorded(page)).toEqual([]);
+    },
+  );
+
+  test('a view in the shadow root of another element has the language of the page', async () => {
+    await using watched = await open();
+    await showBelow(watched.page, 'shadow', { views: [[cardOf([NPS])]], lang: 'de' });
+    await watched.page.getByRole('button', { name: 'Senden' }).waitFor({ timeout: 5000 });
+  });
+
+  test('an element in a shadow root opens the card', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await showBelow(page, 'shadow', {
+      views: [[cardOf([NPS])]],
+      attributes: { placement: 'button', opens: '#open' },
+    });
+    await page.getByText('Open').click();
+    await page.getByRole('heading', { name: NPS.title }).waitFor({ timeout: 5000 });
+  });
+
+  test('a view in a shadow root of a dark page is dark', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    const appearance = { theme: 'page', accent: null, background: null, text: null, radius: 8, font: 'page' } as never;
+    await showBelow(page, 'shadow', { views: [[cardOf([NPS])]], appearance, css: 'body { background: #111 }' });
+    const card = page.locator('form');
+    await card.waitFor();
+    expect(await card.evaluate(node => getComputedStyle(node).colorScheme)).toBe('dark');
   });
 });

@@ -1,4 +1,5 @@
 import type { Appearance } from '../types.ts';
+import { parentOf } from './dom.ts';
 
 /** Red, green, blue and alpha (0 to 255) of any CSS color. */
 function pixelOf(color: string): Uint8ClampedArray {
@@ -17,7 +18,7 @@ function isBright([red = 0, green = 0, blue = 0]: Uint8ClampedArray): boolean {
 
 /** The color scheme that fits the background behind an element; without one, that of the page. */
 function schemeBehind(node: Element): string {
-  for (let behind: Element | null = node; behind; behind = behind.parentElement) {
+  for (let behind: Element | undefined = node; behind; behind = parentOf(behind)) {
     const pixel = pixelOf(getComputedStyle(behind).backgroundColor);
     if ((pixel[3] ?? 0) > 127) return isBright(pixel) ? 'light' : 'dark';
   }

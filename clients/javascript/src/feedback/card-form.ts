@@ -18,6 +18,8 @@ function messageOf({ code, limit = 0 }: Fault, { config }: CardStep, texts: Text
   return say(texts[name as keyof Texts] ?? `${texts.otherText}.`, limit);
 }
 
+const renderOptional = (texts: Texts) => element('span.optional', {}, ` (${texts.optional})`);
+
 /** A step with title, description and error message. */
 function renderField(step: CardStep, locale: string, texts: Texts): Field {
   const { key, type, title, description, required } = step;
@@ -28,7 +30,7 @@ function renderField(step: CardStep, locale: string, texts: Texts): Field {
   const node = element(
     'fieldset.step',
     { lang: locale },
-    element('legend', {}, heading, isOptional && element('span.optional', {}, ` (${texts.optional})`)),
+    element('legend', {}, heading, isOptional && renderOptional(texts)),
     element('p.description', { id: `${key}-description` }, description),
     ...render(step, texts),
     error,
@@ -77,21 +79,25 @@ export interface CardForm {
 export function renderForm(
   { steps, locale }: Card,
   texts: Texts,
-  { onBack, onDismiss }: { onBack(): void; onDismiss(): void },
+  { onSubmit, onBack, onDismiss }: { onSubmit(): void; onBack(): void; onDismiss(): void },
 ): CardForm {
   const fields = steps.map(step => renderField(step, locale, texts));
   let shown = fields[0] as Field;
   const comment = element('textarea.input', { id: 'comment', maxlength: 5000 });
-  const commentLabel = element('label.label', { for: 'comment' }, `${texts.comment} (${texts.optional})`);
+  const commentLabel = element('label.label', { for: 'comment' }, texts.comment, renderOptional(texts));
   const more = element('div.comment', {}, commentLabel, comment);
   const isStatement = steps.every(({ type }) => type === 'statement');
   const progress = element('p.progress', { id: 'progress' });
   const submit = element('button.button submit');
   const back = button('back', texts.back, onBack);
-  submit.onclick = isFirst; // prevents a second submission
+  // Enter clicks it too. The form itself is never submitted, which a sandboxed frame may forbid.
+  submit.onclick = event => {
+    if (isFirst(event)) onSubmit();
+    return false;
+  };
   const node = element(
     'form.card',
-    { novalidate: '' },
+    {},
     progress,
     ...fields.flatMap(({ step, node }) => (step.key === 'main' && isScored(step) ? [node, more] : [node])),
     element('div.gap'), // keeps the actions, which stay in view, below the title

@@ -33,7 +33,15 @@ export function renderCard(
   onEnd: (content: Content) => void,
 ): CardView {
   const dismiss = () => void end('dismissed');
-  const form = renderForm(card, texts, { onBack: () => walk.back() && turn(), onDismiss: dismiss });
+  const form = renderForm(card, texts, {
+    onSubmit() {
+      if (form.showFault(walk.faults())) return;
+      if (walk.next()) turn();
+      else void end('completed');
+    },
+    onBack: () => walk.back() && turn(),
+    onDismiss: dismiss,
+  });
   const { node, focus } = form;
   const walk = createWalk(card.steps, form.read);
   /** Shows the current step. The steps after it depend on the input. */
@@ -66,12 +74,6 @@ export function renderCard(
     timer = setTimeout(save, PAUSE_MS);
   });
   node.addEventListener('change', save);
-  node.addEventListener('submit', event => {
-    event.preventDefault();
-    if (form.showFault(walk.faults())) return;
-    if (walk.next()) turn();
-    else void end('completed');
-  });
   const unwatch = watchVisibility(node, () => {
     isSeen = true;
     void save();

@@ -25,6 +25,10 @@ export function element<Tag extends keyof Tags>(
   return fill(document.createElement(tag), { part, class: part, ...attributes }, children);
 }
 
+/** The element around another one, also outside of its shadow root. */
+export const parentOf = (node: Element): Element | undefined =>
+  node.parentElement ?? (node.getRootNode() as Partial<ShadowRoot>).host;
+
 /** Whether a click is not the second of a double click, which is meant for the step or card that has just gone. */
 export const isFirst = ({ detail }: MouseEvent): boolean => detail < 2;
 

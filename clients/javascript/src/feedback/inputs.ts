@@ -40,13 +40,7 @@ const renderPoints = (points: HTMLElement[], style: string, { low = '', high = '
     points.length < WIDE ? 'div.range' : 'div.range wide',
     {},
     element(`div.scale ${style}`, {}, ...points),
-    (low || high) &&
-      element(
-        'p.ends',
-        {},
-        element('span', {}, element('bdi', {}, low)),
-        element('span', {}, element('bdi', {}, high)),
-      ),
+    (low || high) && element('p.ends', {}, ...[low, high].map(end => element('span', {}, element('bdi', {}, end)))),
   ),
 ];
 
@@ -107,7 +101,7 @@ const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: st
     const boxes = (shuffle ? shuffled(options) : options).map(({ id, label }) => renderBox(type, id, label));
     if (!allow_other) return boxes;
     const other = renderBox(type, '', texts.other);
-    const text = element('input.input', { type: 'text', maxlength: 5000, 'aria-label': texts.otherText });
+    const text = element('input.input', { maxlength: 5000, 'aria-label': texts.otherText });
     other.addEventListener('change', () => text.focus()); // possible only if its box is checked: the styles show it then
     return [...boxes, other, text];
   },
@@ -123,16 +117,14 @@ const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: st
 /** A field for a text or a date. */
 const field: Input = {
   render({ type, title, config: { input = 'text', max_length = 5000 } }) {
-    const attributes = { maxlength: max_length, 'aria-label': title };
-    const isDate = type === 'date';
     return [
-      isDate || input !== 'text'
-        ? element('input.input', {
-            ...attributes,
-            type: isDate ? type : 'text',
-            inputmode: input === 'number' ? 'decimal' : input,
-          })
-        : element('textarea.input', { ...attributes, rows: 3 }),
+      element(type === 'date' || input !== 'text' ? 'input.input' : 'textarea.input', {
+        type,
+        maxlength: max_length,
+        'aria-label': title,
+        inputmode: input === 'number' ? 'decimal' : input,
+        rows: 3,
+      }),
     ];
   },
   read: (_, text) => text.trim() || undefined,

@@ -9,7 +9,7 @@ import type { Card, CardQuery } from '../types.ts';
 import { SDK } from '../version.ts';
 import { applyAppearance } from './appearance.ts';
 import { type CardView, renderCard } from './card-view.ts';
-import { element } from './dom.ts';
+import { element, parentOf } from './dom.ts';
 import { presenterFor } from './presenter.ts';
 import { addSheet, STYLES } from './styles.ts';
 import { textsFor } from './texts.ts';
@@ -30,7 +30,8 @@ interface StageHost extends HTMLElement {
 }
 
 /** The nearest `lang` around an element, or the browser's language. */
-const languageOf = (node: Element): string => node.closest<HTMLElement>('[lang]')?.lang || navigator.language;
+const languageOf = (node: Element | undefined): string =>
+  node ? (node as HTMLElement).lang || languageOf(parentOf(node)) : navigator.language;
 
 /** Without attributes, values are undefined, which are not sent. */
 const environmentOf = (host: Element) => ({
@@ -53,7 +54,7 @@ const metadataOf = (host: StageHost): Metadata => ({
 
 /** Dispatches an event of the element. */
 const tell = (host: Element, type: string, detail: object): void =>
-  void host.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+  void host.dispatchEvent(new CustomEvent(`parley-${type}`, { detail, bubbles: true, composed: true }));
 
 /** Opens the stage of an element, which has the attributes and dispatches the events, and fetches the cards. */
 export function openStage(host: StageHost, root: ShadowRoot, client: Client, outbox: Outbox): Stage {
@@ -65,7 +66,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;
-  /** Whether the user has begun to answer it. */
+  /** Whether the user has begun to answer it, or just ends it. */
   let isBegun = false;
   let thanks: ThanksView | undefined;
   /** The element that had the focus before the view. */
@@ -78,7 +79,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   /** Finished cards, which a list that is fetched right after an answer may still contain. */
   const finished = new Set<string>();
 
-  const onError = (error: unknown) => tell(host, 'parley-error', { error });
+  const onError = (error: unknown) => tell(host, 'error', { error });
   const texts = () => textsFor(languageOf(host)).texts;
   const appearance = () => client.appearance?.(); // a client of the app's own may lack it
   /** The cards that this version supports and this view shows. */
@@ -109,7 +110,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const known = accepted(cards).filter(({ id }) => !finished.has(id));
     const others = known.filter(({ id }) => id !== shown?.card.id);
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
-    tell(host, 'parley-cards', { count: known.length });
+    tell(host, 'cards', { count: known.length });
     // An answer that the user has begun may itself have removed its card from the list, once the tab was hidden.
     if (!thanks && !isBegun && !shown?.card.trigger && others.length === known.length) await replaceShown();
   }
@@ -142,7 +143,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     if (card) {
       const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host) });
       const save = (content: Content) => {
-        isBegun = content.state === 'partial';
+        isBegun = content.state !== 'seen';
         return draft.save(content).catch(onError);
       };
       const view = renderCard(card, texts, save, content => {
@@ -162,8 +163,8 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const isLast = coming.length === 0;
     if (!isDismissed && (isLast || card.thanks)) thank(card);
     else leaveTo(!isDismissed || !isLast);
-    if (isLast) tell(host, 'parley-done', {});
-    tell(host, 'parley-answer', { card, ...content });
+    if (isLast) tell(host, 'done', {});
+    tell(host, 'answer', { card, ...content });
     finished.add(card.id);
     void send().then(sent => {
       if (presenter?.waits(card)) {
@@ -233,7 +234,15 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
   });
   const listeners = [
-    listen(window, 'pagehide', leave, true),
+    listen(
+      window,
+      'pagehide',
+      () => {
+        leave();
+        fetchedAt = 0; // Back may show the page again, and other pages may have asked its question
+      },
+      true,
+    ),
     listen(
       document,
       'visibilitychange',

@@ -18,7 +18,7 @@ export const STYLES = `
 fieldset { border: 0; min-width: 0; }
 legend { display: block; width: 100%; }
 legend, .label, .submit, .thanks .title { font-weight: 600; }
-.title { font: inherit; display: inline; margin-inline-end: 4px; }
+h2 { font: inherit; display: inline; }
 .optional, .ends, .progress { font-size: .875em; font-weight: 400; }
 legend, .progress, .description, .range, .input, .error { margin-bottom: 12px; }
 .label { display: block; margin-bottom: 4px; }
@@ -37,9 +37,9 @@ legend, .progress, .description, .range, .input, .error { margin-bottom: 12px; }
 svg { display: block; width: 28px; max-width: 100%; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 @media (hover: hover) {
   .point:hover span { background: color-mix(in srgb, var(--_accent) 16%, transparent); }
-  .star :is(.point:hover, .point:has(~ :hover)) svg { fill: color-mix(in srgb, var(--_accent) 40%, transparent); }
+  .star .point:is(:hover, :has(~ :hover)) svg { fill: color-mix(in srgb, var(--_accent) 40%, transparent); }
 }
-.star :is(:checked + span, .point:has(~ * > :checked)) svg { fill: var(--_accent); }
+.star .point:has(:checked, ~ * > :checked) svg { fill: var(--_accent); }
 .star i { display: none; font-style: normal; }
 .option { display: flex; gap: 12px; align-items: center; min-height: 44px; cursor: pointer; }
 .option input { width: 20px; height: 20px; flex: none; accent-color: var(--_accent); }

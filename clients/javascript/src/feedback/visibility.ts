@@ -7,9 +7,14 @@ const DURATION_MS = 1000;
 /** Of the visible share. The low ones are for cards that are higher than the window. */
 const THRESHOLDS = [0.05, 0.1, 0.2, 0.3, 0.4, SHARE];
 
-/** Whether half of the card is visible, or, of a card higher than the window, half of the window is filled by it. */
-const isVisible = ({ intersectionRatio, intersectionRect, rootBounds }: IntersectionObserverEntry): boolean =>
-  intersectionRatio >= SHARE || intersectionRect.height >= (rootBounds?.height as number) * SHARE;
+/**
+ * Whether half of the card is visible, or, of a card higher than the window, half of the window is filled by it. All heights
+ * are 0 below `display: none`; a frame of another origin does not know those of the window.
+ */
+const isVisible = (entry: IntersectionObserverEntry): boolean =>
+  entry.isIntersecting &&
+  (entry.intersectionRatio >= SHARE ||
+    entry.intersectionRect.height >= (entry.rootBounds?.height ?? innerHeight) * SHARE);
 
 /**
  * Calls `onSeen` once the node was visible for a second without interruption, in a visible tab. Returns a function that

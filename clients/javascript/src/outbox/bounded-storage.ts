@@ -2,6 +2,16 @@ import { ParleyError, reasonOf } from '../errors.ts';
 import { within } from '../limit.ts';
 import type { OutboxStorage } from './storage.ts';
 
+/** Ends when the page that was left is shown again, if the browser keeps it for Back. */
+let absence: Promise<unknown> | undefined;
+globalThis.addEventListener?.(
+  'pagehide',
+  ({ persisted }) => {
+    if (persisted) absence = new Promise(resolve => addEventListener('pageshow', resolve));
+  },
+  true,
+);
+
 function storageFailed(cause: unknown): ParleyError {
   if (cause instanceof ParleyError && cause.kind !== 'no-reply') return cause;
   return new ParleyError('storage-failed', `The storage of the outbox failed: ${reasonOf(cause)}`, {
@@ -20,8 +30,12 @@ export function boundStorage(storage: OutboxStorage, limit: number): Required<Ou
     }
   }
 
-  /** Waits for the lock in limited time. The work itself is not limited here. */
-  function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Waits for the lock in limited time. The work itself is not limited here. Chromium drops a page that was left and then
+   * gets a lock, instead of keeping it for Back.
+   */
+  async function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+    await absence;
     let result: Promise<T> | undefined;
     let isGivenUp = false;
     const started = new Promise<void>((resolve, reject) => {

@@ -11,7 +11,7 @@ export type LostAnswer = Partial<NewAnswer> & Pick<NewAnswer, 'id'>;
 /** Entries at hand, oldest first; `failure` if the storage could not be read or changed. */
 export interface AtHand {
   entries: Entry[];
-  failure?: ParleyError;
+  failure: ParleyError | undefined;
 }
 
 export interface Entries {
@@ -100,7 +100,7 @@ export function openEntries(storage: Required<OutboxStorage>, now: () => number,
         failure = error;
       }
       const entries = combine(known ?? [], known ? fresh.unstored() : fresh.all()).filter(isWaiting);
-      return failure ? { entries, failure } : { entries };
+      return { entries, failure };
     },
 
     async record(answer, owner) {

@@ -20,7 +20,8 @@ export interface FreshEntries {
 /** Creates an empty memory of entries. */
 export function createFreshEntries(): FreshEntries {
   const fresh = new Map<string, { entry: Entry; isStored: boolean }>();
-  const some = (isStored: boolean) => [...fresh.values()].filter(each => each.isStored === isStored);
+  const some = (...states: boolean[]) =>
+    [...fresh.values()].filter(({ isStored }) => states.includes(isStored)).map(({ entry }) => entry);
   return {
     add(answer, owner, now) {
       const before = fresh.get(answer.id)?.entry;
@@ -32,9 +33,9 @@ export function createFreshEntries(): FreshEntries {
       const known = fresh.get(id);
       if (known?.entry.answer === answer) known.isStored = true;
     },
-    all: () => [...fresh.values()].map(({ entry }) => entry),
-    stored: () => some(true).map(({ entry }) => entry),
-    unstored: () => some(false).map(({ entry }) => entry),
+    all: () => some(true, false),
+    stored: () => some(true),
+    unstored: () => some(false),
     remove: id => void fresh.delete(id),
     removeConfirmed({ id, answer }) {
       if ((fresh.get(id)?.entry.answer.revision ?? 0) <= answer.revision) fresh.delete(id);

@@ -6,6 +6,7 @@ import type { RetryPolicy } from '../policy.ts';
 import { OUTBOX_POLICY, unlessAborted } from '../retry.ts';
 import { asOwner, isSameOwner, type Owner } from '../tokens.ts';
 import type { NewAnswer, Receipt } from '../types.ts';
+import type { Reply } from '../wire.ts';
 import { MAX_BATCH, takeBatch } from './batches.ts';
 import { boundStorage } from './bounded-storage.ts';
 import { type Departures, watchDepartures } from './departures.ts';
@@ -63,7 +64,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   const storage = boundStorage(options.storage ?? browserStorage(), options.storageTimeoutMs ?? 15_000);
   const entries = openEntries(storage, now, (answer, code) => notify(options.onLost, answer, code));
   /** Entries already in `keepalive` requests: pages report their end more than once. */
-  const leaving = new Set<Entry>();
+  let leaving: Entry[] = [];
 
   async function sendAll(owner: Owner, options: FlushOptions): Promise<Flushed> {
     for (let size = MAX_BATCH; ; ) {
@@ -102,17 +103,17 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     const owner = client.heldOwner();
     if (!owner) return;
     const batch = takeBatch(
-      entries.unsettled(owner).filter(entry => !leaving.has(entry)),
+      entries.unsettled(owner).filter(entry => !leaving.includes(entry)),
       MAX_BATCH,
     );
     if (batch.length === 0) return;
-    for (const entry of batch) leaving.add(entry);
+    leaving.push(...batch);
     client
-      .requestBeyondPage(callFor(owner, batch, now()))
-      ?.then(({ json, status }) => entries.settle(batch, receiptsIn(json, status)))
+      .requestBeyondPage(callFor(client, owner, batch))
+      ?.then(reply => entries.settle(batch, receiptsIn(reply)))
       .catch(() => undefined) // still stored: the next flush resends it with the same id, and returns a failure that persists
       .then(() => {
-        for (const entry of batch) leaving.delete(entry);
+        leaving = leaving.filter(entry => !batch.includes(entry));
       });
   }
 
@@ -142,12 +143,12 @@ const ended = (failure: ParleyError | undefined): Flushed =>
 
 /** Owner of an answer, determined synchronously for unloading pages. */
 const ownerAtHand = (client: Client, { card_id }: NewAnswer): Owner | undefined =>
-  (card_id ? client.ownerOf(card_id) : undefined) ?? client.heldOwner();
+  client.ownerOf(card_id ?? '') ?? client.heldOwner();
 
-const callFor = (owner: Owner, batch: Entry[], now: number, options?: FlushOptions): Call & { owner: Owner } => ({
+const callFor = (client: Client, owner: Owner, batch: Entry[], options?: FlushOptions): Call & { owner: Owner } => ({
   method: 'POST',
   path: PATH,
-  body: { client_time: new Date(now).toISOString(), answers: batch.map(({ answer }) => answer) },
+  body: { client_time: new Date(client.wire.now()).toISOString(), answers: batch.map(({ answer }) => answer) },
   owner,
   operation: 'recordAnswers',
   options: { ...options, retry: { retries: 0 } }, // failed flushes are retried as a whole
@@ -156,15 +157,14 @@ const callFor = (owner: Owner, batch: Entry[], now: number, options?: FlushOptio
 /** Receipts of a batch, or an indication that it was too large. */
 async function sendBatch(client: Client, owner: Owner, batch: Entry[], options: FlushOptions): Promise<Receipt[]> {
   try {
-    const { status, json } = await client.request(callFor(owner, batch, client.wire.now(), options));
-    return receiptsIn(json, status);
+    return receiptsIn(await client.request(callFor(client, owner, batch, options)));
   } catch (error) {
     if (error instanceof ParleyError && error.kind === 'too-large') return TOO_LARGE;
     throw error;
   }
 }
 
-function receiptsIn(json: unknown, status: number): Receipt[] {
+function receiptsIn({ json, status }: Reply): Receipt[] {
   const results = (json as { results?: Receipt[] } | null)?.results;
   if (status === 202 && Array.isArray(results)) return results;
   throw new ParleyError('unreadable', 'The response contains no receipts.', { status });

@@ -44,10 +44,11 @@ function watchBack(onClose: () => void): () => void {
 }
 
 /**
- * Calls `onClose` for Esc, Back, a press outside and a swipe; `isOwn` presses outside are ignored. Returns a function that
- * ends the watch.
+ * Calls `close` for Esc, Back, a press outside and a swipe; `isOwn` presses outside are ignored, as is everything while the
+ * panel has no box. Returns a function that ends the watch.
  */
-export function watchClosing(panel: HTMLElement, onClose: () => void, isOwn: (event: Event) => boolean): () => void {
+export function watchClosing(panel: HTMLElement, close: () => void, isOwn: (event: Event) => boolean): () => void {
+  const onClose = () => panel.getClientRects().length > 0 && close();
   const { CloseWatcher } = globalThis as { CloseWatcher?: WatcherClass };
   const isModal = panel instanceof HTMLDialogElement;
   const watcher = CloseWatcher && !isModal ? new CloseWatcher() : undefined;

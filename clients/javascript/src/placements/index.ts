@@ -38,10 +38,10 @@ function accepts(host: Element, { question_id, placement }: Card): boolean {
 const renderTab = (): HTMLButtonElement =>
   element('button.button tab', { type: 'button', 'aria-haspopup': 'dialog', popover: 'manual', hidden: '' });
 
-/** Whether a click on the target opens the card of a view. */
-function opensFrom(host: Element, target: EventTarget | null): boolean {
+/** Whether a click opens the card of a view, also in the shadow root of another element. */
+function opensFrom(host: Element, event: Event): boolean {
   const opens = host.getAttribute('opens');
-  return Boolean(opens && target instanceof Element && target.closest(opens));
+  return Boolean(opens && event.composedPath().some(node => node instanceof Element && node.matches(opens)));
 }
 
 function createPresenter({ host, frame, texts, appearance, focus, dismiss, reload }: Scene): Presenter {
@@ -71,7 +71,7 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
     const panel = openPanel(parent, placement, texts().view, frame);
     showTab(false);
     if (placement === 'modal') focus();
-    const isOwn = (event: Event) => event.composedPath().includes(tab) || opensFrom(host, event.target);
+    const isOwn = (event: Event) => event.composedPath().includes(tab) || opensFrom(host, event);
     const unwatch = watchClosing(panel.node, dismiss, isOwn);
     shut = () => {
       shut = undefined;
@@ -91,7 +91,7 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
   addSheet(root, STYLES);
   parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
-  const stopListening = listen(document, 'click', ({ target }) => opensFrom(host, target) && void toggle());
+  const stopListening = listen(document, 'click', event => opensFrom(host, event) && void toggle());
   function show(next: Card | undefined): void {
     shown = next;
     placement = next && placementOf(next);

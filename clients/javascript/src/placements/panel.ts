@@ -22,8 +22,13 @@ export function openPanel(
       ? element('dialog.panel', attributes, frame)
       : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
   parent.append(node);
-  if (node instanceof HTMLDialogElement) node.showModal();
-  else node.showPopover?.();
+  if (node instanceof HTMLDialogElement) {
+    node.showModal();
+    if (node.getClientRects().length === 0) {
+      node.close(); // in a layout that is not displayed: a modal dialog would block the page all the same
+      node.show();
+    }
+  } else node.showPopover?.();
   return {
     node,
     remove() {

@@ -1,5 +1,9 @@
 import { listen } from '../listen.ts';
 
+interface PageDocument extends Document {
+  prerendering?: boolean;
+}
+
 interface Watcher {
   /** Called with the clicked element and all around it, also in shadow roots. */
   onClick(path: EventTarget[]): void;
@@ -9,9 +13,10 @@ interface Watcher {
 
 /** Watches clicks and the URL of the page, if there is a page. */
 export function watchPage({ onClick, onPage }: Watcher): void {
-  const { document, navigation } = globalThis as { document?: Document; navigation?: EventTarget };
+  const { document, navigation } = globalThis as { document?: PageDocument; navigation?: EventTarget };
   if (!document) return;
-  const look = () => onPage(location.href);
+  /** A page that is rendered in advance may never be viewed. */
+  const look = () => document.prerendering || onPage(location.href);
   listen(
     document,
     'click',
@@ -22,6 +27,12 @@ export function watchPage({ onClick, onPage }: Watcher): void {
     true,
   );
   if (navigation) listen(navigation, 'currententrychange', look);
+  listen(document, 'prerenderingchange', look);
+  listen(window, 'pageshow', ({ persisted }: PageTransitionEvent) => {
+    if (!persisted) return;
+    onPage(''); // the page was left, and Back shows it again
+    look();
+  });
   listen(window, 'popstate', look);
   listen(window, 'hashchange', look);
   look();

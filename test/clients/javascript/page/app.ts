@@ -35,7 +35,7 @@ IDBFactory.prototype.open = function (...args) {
   return request;
 };
 
-const query = new URLSearchParams(location.search);
+const query = new URL(document.baseURI).searchParams; // in a `srcdoc` frame, that of the page around it
 const client = createClient({
   baseUrl: query.get('base') ?? '',
   provider: tokenEndpoint('/v1/svc/auth/token', () => ({ headers: { Authorization: `Bearer ${window.parley.user}` } })),
