@@ -26,7 +26,7 @@ export const listDecidedQuestions = (
     [tenant.tenantId, statuses, id],
   );
 
-/** A person who was shown a card, with the device of the last view. */
+/** A person who was shown a card, with the device of the last view as text: clients may send numbers and booleans. */
 export interface RecentPerson {
   identity: string;
   identity_verified: boolean;
@@ -41,7 +41,7 @@ export const listRecentPeople = (tenant: TenantStorage, most: number): Promise<R
   tenant.query<RecentPerson>(
     `select identity, identity_verified, device from (
        select distinct on (identity, identity_verified) identity, identity_verified, received_at,
-         jsonb_build_object('platform', metadata->'platform', 'app_version', metadata->'app_version', 'locale', metadata->'locale') as device
+         jsonb_build_object('platform', metadata->>'platform', 'app_version', metadata->>'app_version', 'locale', metadata->>'locale') as device
        from (
          select identity, identity_verified, received_at, metadata from answers
          where tenant_id = $1 order by received_at desc, id desc limit $2

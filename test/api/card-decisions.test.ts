@@ -81,6 +81,22 @@ describe('card decisions', () => {
 });
 
 describe('the reach of a question', () => {
+  test('is counted whatever type the device of an answer has', async () => {
+    const { tenant, ask } = await makeScene();
+    const { id } = await publishQuestion(api, tenant, { frequency: { repeat: 'always', ignore_cooldown: true } });
+    const metadata = { locale: true, platform: 5, app_version: 1.5 };
+    const answer = anAnswer({ identity: 'ada', question_id: id, metadata });
+    await api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body: { answers: [answer] } });
+    const reach = (leaf: object) => ask('POST', `/v1/questions/${id}/reach`, { audience: { all: [leaf] } });
+    await waitFor(async () => (await ask('GET', `/v1/answers/${answer.id}`)).status === 200);
+    for (const leaf of [
+      { platform: { op: 'eq', value: '5' } },
+      { app_version: { op: 'gte', value: '1.5' } },
+      { locale: { op: 'eq', value: 'true' } },
+    ])
+      expect(await reach(leaf)).toMatchObject({ status: 200, body: { judged: 1, reached: 1 } });
+  });
+
   test('counts the people who were shown a card by the first gate that fails', async () => {
     const { tenant, ask } = await makeScene();
     const shown = await publishQuestion(api, tenant, { frequency: { ignore_cooldown: true } });
