@@ -16,7 +16,6 @@ import {
   openWrite,
   preview,
 } from './conversation-rows.ts';
-import { isUniqueViolation } from './errors.ts';
 import { writeEvents } from './events.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
@@ -41,20 +40,16 @@ export async function insertConversation(
 ): Promise<Started> {
   const known = await findStarted(tenant, owner, author, start);
   if (known) return { conversation: known, created: false };
-  try {
-    const conversation = await tenant.transaction(async tx => {
-      await refuseDeletedStart(tx, tenant.tenantId, owner, author, { clientMessageId: start.client_message_id });
-      const { message: body, ...rest } = start;
-      const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
-      const started = await startConversation(tx, tenant.tenantId, owner, author, { ...rest, first });
-      return started.conversation;
-    });
-    return { conversation, created: true };
-  } catch (error) {
-    const winner = isUniqueViolation(error) ? await findStarted(tenant, owner, author, start) : undefined;
-    if (winner) return { conversation: winner, created: false }; // the same request, sent twice concurrently
-    throw error;
-  }
+  const started = await tenant.transaction(async tx => {
+    await refuseDeletedStart(tx, tenant.tenantId, owner, author, { clientMessageId: start.client_message_id });
+    const { message: body, ...rest } = start;
+    const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
+    return startConversation(tx, tenant.tenantId, owner, author, { ...rest, first });
+  });
+  if (started) return { conversation: started.conversation, created: true };
+  const winner = await findStarted(tenant, owner, author, start); // of the same request, sent twice concurrently
+  if (!winner) throw startDeleted();
+  return { conversation: winner, created: false };
 }
 
 const sourceOf = (author: Author): ConversationRow['source_type'] => (author.type === 'system' ? 'api' : author.type);
@@ -121,17 +116,23 @@ export async function refuseDeletedStart(
      where tenant_id = $1 and start_hash = conversation_start_hash($2, $3, $4, $5, $6, $7)`,
     [tenantId, owner.identity, owner.verified, previousId ?? null, author.type, author.id, clientMessageId],
   );
-  if (deleted.length > 0)
-    throw new Problem(
-      'conversation-deleted',
-      'The conversation that was started with this client_message_id was deleted.',
-    );
+  if (deleted.length > 0) throw startDeleted();
 }
+
+const startDeleted = (): Problem =>
+  new Problem('conversation-deleted', 'The conversation that was started with this client_message_id was deleted.');
 
 type FirstMessage = Omit<MessageContent, 'kind'>;
 
+/** A conversation that was just started, with its first message. */
+interface NewConversationRows {
+  conversation: ConversationRow;
+  message: MessageRow;
+}
+
 /**
- * Inserts a conversation and its first message.
+ * Inserts a conversation and its first message. Undefined if a concurrent request with the same `client_message_id` has
+ * just done so. No unique key is violated, because that would end the transaction of an `Idempotency-Key`.
  *
  * The `client_message_id` is stored only if the client requested a conversation. A follow-up conversation is found
  * through its message, whose id may repeat that of another message.
@@ -142,7 +143,7 @@ export async function startConversation(
   owner: Owner,
   author: Author,
   start: { subject: string; first: FirstMessage; client_message_id?: string | undefined; previous_id?: string },
-): Promise<{ conversation: ConversationRow; message: MessageRow }> {
+): Promise<NewConversationRows | undefined> {
   const side = sideOf(author.type);
   const [now, plan] = await Promise.all([openWrite(tx), side === 'user' ? readReplyPlan(tx, tenantId) : undefined]);
   const id = newUuid();
@@ -151,7 +152,7 @@ export async function startConversation(
        client_message_id, started_by, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
        user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at, reply_due_at)
      values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, $8, 1, 0, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17, $17, $18)
-     returning ${CONVERSATION_COLUMNS}`,
+     on conflict do nothing returning ${CONVERSATION_COLUMNS}`,
     [
       tenantId,
       id,
@@ -173,7 +174,8 @@ export async function startConversation(
       plan ? replyDueAt(now, 'none', plan) : null,
     ],
   );
-  const conversation = rows[0] as ConversationRow;
+  const [conversation] = rows;
+  if (!conversation) return undefined;
   await indexMessages(tx, tenantId, [{ conversation_id: id, id, text: start.subject }]);
   const content = { ...start.first, kind: 'reply' } as const;
   const message = await insertRow({ tx, tenantId, author, now }, conversation.id, content, 1, 0);

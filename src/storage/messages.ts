@@ -195,7 +195,7 @@ async function write(
       previous_id: conversation.id,
       first: content,
     });
-    return { ...added, message: started.message };
+    return { ...added, message: started?.message as MessageRow }; // it stores no client id that could be repeated
   }
   const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
   return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };

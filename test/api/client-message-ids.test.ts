@@ -182,3 +182,19 @@ test('a repeated message is found by indexes, however many messages and conversa
   expect(lines.filter(line => /Seq Scan|conversations_of_identity|_pkey/.test(line))).toEqual([]);
   expect(lines.join()).toContain('messages_author_client_id');
 });
+
+test('a conversation that is started several times at once is started once, whatever their Idempotency-Keys', async () => {
+  const { team } = await makeParties();
+  const body = { identity: 'user|42', message: 'Hello', client_message_id: 'c1' };
+  for (let round = 0; round < 5; round++) {
+    const sent = { ...body, client_message_id: `c${round}` };
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => {
+        const headers: Record<string, string> = at % 2 ? { 'Idempotency-Key': `k${round}-${at}` } : {};
+        return api.request('POST', '/v1/conversations', { as: team, body: sent, headers });
+      }),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 201]);
+    expect(new Set(replies.map(reply => reply.body.id)).size).toBe(1);
+  }
+});
