@@ -76,8 +76,27 @@ export interface ReplyPlan {
   reply_targets: ReplyTargets;
 }
 
-/** The periods of a day, as instants in order. `day` is its number since 1970. */
-function periodsOf(day: number, { office_hours, timezone }: ReplyPlan): { opens: number; closes: number }[] {
+interface OpenTime {
+  opens: number;
+  closes: number;
+}
+
+/**
+ * The periods of days, by plan. A long target with few office hours passes hundreds of weeks, and time zones make each
+ * period expensive; a bulk change passes the same ones for 100 conversations.
+ */
+const knownPeriods = new WeakMap<ReplyPlan, Map<number, OpenTime[]>>();
+
+/** Returns the periods of a day, as instants in order. `day` is its number since 1970. */
+function periodsOf(day: number, plan: ReplyPlan): OpenTime[] {
+  const known = knownPeriods.get(plan) ?? new Map<number, OpenTime[]>();
+  knownPeriods.set(plan, known);
+  const periods = known.get(day) ?? computePeriods(day, plan);
+  known.set(day, periods);
+  return periods;
+}
+
+function computePeriods(day: number, { office_hours, timezone }: ReplyPlan): OpenTime[] {
   const weekday = ((day + 3) % 7) + 1; // 1970-01-01 was a Thursday
   const instant = (clock: string) => instantOf(day * DAY_MS + minutesOf(clock) * MINUTE_MS, timezone);
   return office_hours

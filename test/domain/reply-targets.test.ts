@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OfficeHours, type OfficePeriod, replyDueAt } from '../../src/domain/reply-targets.ts';
+import { leastMs } from '../support/least-ms.ts';
 
 const on = (days: number[], ...periods: [string, string][]): OfficePeriod[] =>
   days.flatMap(day => periods.map(([from, to]) => ({ day, from, to })));
@@ -82,6 +83,16 @@ describe('the time of a reply', () => {
   test('does not exist for a priority without a target', () => {
     const plan = { timezone: 'UTC', office_hours: [], reply_targets: { urgent: 60 } };
     expect(replyDueAt(new Date(), 'none', plan)).toBeNull();
+  });
+
+  test('costs little for a hundred conversations of a bulk change, with a target hundreds of weeks ahead', () => {
+    const since = (at: number) => new Date(Date.parse('2026-11-25T08:00:00Z') + at);
+    const makePlan = () => ({ timezone: BERLIN, office_hours: HOURS.thursday ?? [], reply_targets: { high: 10_080 } });
+    const compute = (count: number, planOf: () => ReturnType<typeof makePlan>) =>
+      leastMs(() => Array.from({ length: count }, (_, at) => replyDueAt(since(at), 'high', planOf())));
+    const one = compute(10, makePlan);
+    const plan = makePlan();
+    expect(compute(100, () => plan)).toBeLessThan(one);
   });
 });
 
