@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { OfficeHours, type OfficePeriod, replyDueAt } from '../../src/domain/reply-targets.ts';
+import { clockAt } from '../../src/domain/zoned-time.ts';
 import { leastMs } from '../support/least-ms.ts';
 
 const on = (days: number[], ...periods: [string, string][]): OfficePeriod[] =>
@@ -106,4 +107,21 @@ test.each<[string, OfficePeriod[], boolean]>([
   ['a time that no clock shows', on([1], ['09:00', '24:30']), false],
 ])('office hours with %s', (_, periods, isAccepted) => {
   expect(OfficeHours.safeParse(periods).success).toBe(isAccepted);
+});
+
+test('names of one time zone in any case take a limited amount of memory', () => {
+  const letters = 'australia/brisbane';
+  const spell = (number: number) =>
+    [...letters].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+  const spy = vi.spyOn(Intl, 'DateTimeFormat');
+  try {
+    const instant = Date.parse('2026-11-25T08:00:00Z');
+    for (let round = 0; round < 2; round++) expect(clockAt(instant, spell(0))).toBe(instant + 10 * 3_600_000);
+    expect(spy).toHaveBeenCalledTimes(1);
+    for (let number = 1; number <= 300; number++) clockAt(instant, spell(number));
+    clockAt(instant, spell(0));
+    expect(spy).toHaveBeenCalledTimes(302);
+  } finally {
+    spy.mockRestore();
+  }
 });
