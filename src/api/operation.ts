@@ -58,6 +58,8 @@ export interface OperationReply {
   headers?: Record<string, string | string[]>;
   /** An object, or JSON as text or bytes. With 204 it is not sent, and only describes the target to the audit log. */
   body?: unknown;
+  /** The id of the target in the audit log, unless the body or the path has it. */
+  target?: string;
   /** Whether the data stayed the same. The audit log then gets no entry. */
   unchanged?: boolean;
   /**

@@ -102,6 +102,19 @@ describe('an entry', () => {
     expect((await read('?limit=100')).body.data).toHaveLength(before + 1);
   });
 
+  test('of a test or a replay of a webhook names the webhook, not the delivery', async () => {
+    const send = (path: string, body?: object) =>
+      api.request('POST', `/v1/webhooks${path}`, { headers: owner.headers, ...(body && { body }) });
+    const { id } = (await send('', { url: 'https://93.184.215.14/hook', event_types: ['message.created'] })).body;
+    const delivery = (await send(`/${id}/test`)).body.id;
+    expect((await send(`/${id}/deliveries/${delivery}/replay`)).body.id).toBe(delivery);
+    const entries = (await read('?limit=2')).body.data.map((entry: unknown) => AuditEntry.parse(entry));
+    expect(entries).toMatchObject([
+      { action: 'webhook.replayed', target: { id } },
+      { action: 'webhook.tested', target: { id } },
+    ]);
+  });
+
   test('of a person is in the log of each of their tenants', async () => {
     const other = await makeTenant(api, 'Other');
     const person = await makeMember(api, tenant, 'admin');

@@ -39,7 +39,7 @@ function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const fields = typeof sent === 'object' && sent !== null ? Object.keys(sent).slice(0, MAX_FIELDS) : [];
   return {
-    target_id: text(id) ?? pathId ?? null,
+    target_id: (isReply(result) ? result.target : undefined) ?? text(id) ?? pathId ?? null,
     target_name: text(name) ?? text(email) ?? null,
     fields,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Delivery, DeliveryStatus, presentDelivery } from '../../domain/deliveries.ts';
+import { Delivery, DeliveryStatus, presentDelivery, type StoredDelivery } from '../../domain/deliveries.ts';
 import { rightsToExpand } from '../../domain/events.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
@@ -47,6 +47,10 @@ const tagOf = (row: WebhookRow, now: Date): string => settingsTagOf(webhookSetti
 
 const replyWith = (row: WebhookRow, now: Date, secret?: string) =>
   reply({ headers: { ETag: tagOf(row, now) }, body: present(row, now, secret) });
+
+/** The audit log names the webhook: its deliveries are kept for 30 days only. */
+const replyDelivery = (row: StoredDelivery, webhookId: string) =>
+  reply({ body: presentDelivery(row), target: toTypeId('webhook', webhookId) });
 
 /** Throws 403 if the caller may not read the objects that a webhook would send. */
 function requireRights(caller: Caller, { payload, event_types }: Pick<StoredWebhook, 'payload' | 'event_types'>): void {
@@ -213,7 +217,8 @@ export const testWebhook = operation({
   response: Delivery,
   problems: ['invalid-transition'],
   async handle({ caller, params }, { storage, now }) {
-    return presentDelivery(await insertTest(storage.forTenant(caller.tenantId), params.id, now()));
+    const row = await insertTest(storage.forTenant(caller.tenantId), params.id, now());
+    return replyDelivery(row, params.id);
   },
 });
 
@@ -253,7 +258,7 @@ export const replayDelivery = operation({
   problems: ['invalid-transition'],
   async handle({ caller, params }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
-    return presentDelivery(await replayOne(tenant, params.id, params.delivery_id, now()));
+    return replyDelivery(await replayOne(tenant, params.id, params.delivery_id, now()), params.id);
   },
 });
 
