@@ -67,7 +67,8 @@ export async function rotateKey(
   const { overlap_hours: overlap } = parseOptions(ApiKeyRotation, { overlap_hours: hours });
   return withAuditEntry(context, 'api-key.rotated', async storage => {
     const tenant = storage.forTenant(tenantId);
-    const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, overlap, context.now);
+    const rotation = { overlapHours: overlap, now: context.now };
+    const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, rotation);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
   });
 }

@@ -77,6 +77,9 @@ export interface IssuedApiKey {
   shownOnce: { secret?: string; api_key?: string };
 }
 
+/** Receives the current state of a key under its lock, and throws to prevent a change. */
+type CheckKey = (before: ApiKeyRow) => void;
+
 type Issued = Pick<ApiKeyRow, 'secret_sealed' | 'bearer_hash' | 'hint'>;
 
 /** Creates new values for a key: the encrypted signing secret, and for a server key the hash of its bearer value. */
@@ -130,16 +133,23 @@ export async function insertApiKey(
   return { row, shownOnce };
 }
 
+/** When a key is rotated, and for how long its old values stay valid. `check` throws to prevent it. */
+interface Rotation {
+  overlapHours: number;
+  now: Date;
+  check?: CheckKey;
+}
+
 /** Sets new values for a key. The old ones stay valid for the overlap. */
 export async function rotateApiKey(
   tenant: TenantStorage,
   seals: Seals,
   id: string,
-  overlapHours: number,
-  now: Date,
+  { overlapHours, now, check }: Rotation,
 ): Promise<IssuedApiKey> {
   let shownOnce: IssuedApiKey['shownOnce'] = {};
   const row = await updateApiKey(tenant, id, key => {
+    check?.(key);
     if (['revoked', 'expired'].includes(apiKeyStatus(key, now)))
       throw new Problem(
         'invalid-transition',
@@ -160,14 +170,16 @@ export async function rotateApiKey(
   return { row, shownOnce };
 }
 
-/** Revokes a key permanently. Every process refuses it within a second. */
+/** Revokes a key permanently. Every process refuses it within a second. `check` throws to prevent it. */
 export const revokeApiKey = (
   tenant: TenantStorage,
   id: string,
   now: Date,
   by: EventActor = BY_SYSTEM,
+  check: CheckKey = () => {},
 ): Promise<ApiKeyRow> =>
   updateApiKey(tenant, id, async (key, tx) => {
+    check(key);
     if (key.revoked_at) return;
     key.revoked_at = now;
     await writeEvents(tx, [keyEvent(key, 'api_key.revoked', by)]);
@@ -208,7 +220,7 @@ export const patchApiKey = (
   id: string,
   patch: ApiKeyPatch,
   now: Date,
-  check: (before: ApiKeyRow) => void,
+  check: CheckKey,
 ): Promise<ApiKeyRow> =>
   updateApiKey(tenant, id, key => {
     check(key);

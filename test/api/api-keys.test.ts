@@ -39,7 +39,7 @@ const rowOf = async (key: TestKey) => {
 
 async function rotate(owner: TestTenant, key: TestKey, overlapHours: number): Promise<TestKey> {
   const scope = api.database.storage().forTenant(owner.uuid);
-  const { shownOnce } = await rotateApiKey(scope, api.seals, uuidOfKey(key), overlapHours, new Date());
+  const { shownOnce } = await rotateApiKey(scope, api.seals, uuidOfKey(key), { overlapHours, now: new Date() });
   return { id: key.id, secret: shownOnce.secret ?? '', apiKey: shownOnce.api_key ?? '' };
 }
 

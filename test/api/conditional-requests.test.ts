@@ -216,6 +216,18 @@ test('the tag of an API key is valid for a change after its last use, but not af
   expect((await rename('kept', rotated)).status).toBe(200);
 });
 
+test('an outdated tag of an API key prevents its rotation and its revocation', async () => {
+  const path = await aKey();
+  const outdated = { 'If-Match': tagOf(await asOwner('GET', path)) };
+  const changed = await asOwner('PATCH', path, { name: 'changed' });
+  const rotate = (headers: Record<string, string>) => asOwner('POST', `${path}/rotate`, {}, headers);
+  const revoke = (headers: Record<string, string>) => asOwner('DELETE', path, undefined, headers);
+  expect([(await rotate(outdated)).status, (await revoke(outdated)).status]).toEqual([412, 412]);
+  expect((await asOwner('GET', path)).body.status).toBe('active');
+  const rotated = await rotate({ 'If-Match': tagOf(changed) });
+  expect([rotated.status, (await revoke({ 'If-Match': tagOf(rotated) })).status]).toEqual([200, 204]);
+});
+
 describe('a PUT', () => {
   const put = (path: string, headers: Record<string, string> = {}) => asKey('PUT', path, { locale: 'de' }, headers);
 

@@ -95,7 +95,7 @@ test('a cached token of a rotated secret is rejected after the overlap', async (
   const key = await tenant.addKey();
   const token = tokenOf('user|rotated', key);
   await verify(token);
-  await rotateApiKey(scope(), api.seals, uuidOfKey(key), 1, new Date());
+  await rotateApiKey(scope(), api.seals, uuidOfKey(key), { overlapHours: 1, now: new Date() });
   await waitFor(async () => (await ring.find(uuidOfKey(key)))?.status(new Date()) === 'rotating', 10_000);
   expect(await refusal(token)).toBe('valid');
   const inAnHour = new Date(Date.now() + 3_600_000);

@@ -146,12 +146,15 @@ export const rotateApiKey = operation({
   isBodyOptional: true,
   status: 200,
   response: ApiKey,
+  ifMatch: true,
   etag: true,
   problems: ['invalid-transition', 'rotation-running'],
-  async handle({ caller, params, body }, { storage, keychain, now }) {
+  async handle({ caller, params, body, requireTag }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, body.overlap_hours, at);
+    const check = (before: ApiKeyRow) => requireTag(tagOf(before, at), 'settings');
+    const rotation = { overlapHours: body.overlap_hours, now: at, check };
+    const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, rotation);
     return reply({
       headers: { ETag: tagOf(row, at) },
       body: presentApiKey(row, at, shownOnce),
@@ -170,9 +173,12 @@ export const revokeApiKey = operation({
   audit: 'api-key.revoked',
   params: KeyPath,
   status: 204,
-  async handle({ caller, params }, { storage, now }) {
-    const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, now(), actorOf(caller));
-    return reply({ status: 204, body: presentApiKey(row, now()) });
+  ifMatch: true,
+  async handle({ caller, params, requireTag }, { storage, now }) {
+    const at = now();
+    const check = (before: ApiKeyRow) => requireTag(tagOf(before, at), 'settings');
+    const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, at, actorOf(caller), check);
+    return reply({ status: 204, body: presentApiKey(row, at) });
   },
 });
 
