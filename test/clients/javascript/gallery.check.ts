@@ -142,6 +142,22 @@ describe.runIf(hasBrowser())('the look of cards', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('own');
   });
 
+  test('"optional" is as light after the label of the comment as after a title, and the thanks have a simple focus ring', async () => {
+    await using watched = await openGallery(browser, script, { viewport: { width: 280, height: 800 } });
+    const { page } = watched;
+    const thanks = { title: 'Thank you, that helps us a great deal.', body: null, link: null } as never;
+    await show(page, { views: [[cardOf([stepOf('thumbs', 'Helpful?', { required: false })], { thanks })]] });
+    await page.getByRole('radio').first().check();
+    const weights = await page
+      .getByText('(optional)')
+      .evaluateAll(nodes => nodes.map(node => getComputedStyle(node).fontWeight));
+    expect(weights).toEqual(['400', '400']);
+    await page.keyboard.press('Enter');
+    const title = page.getByText('Thank you');
+    await title.waitFor();
+    expect(await title.evaluate(node => node.closest('[part~=title]')?.getClientRects().length)).toBe(1);
+  });
+
   test('a card that is declined is not thanked for', async () => {
     await using watched = await openGallery(browser, script);
     const { page } = watched;
