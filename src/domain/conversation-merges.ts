@@ -11,7 +11,10 @@ interface Mergeable {
 }
 
 /** Throws 422 or 409 unless a conversation can be merged into another one, which is undefined if it does not exist. */
-export function requireMergeable(before: Mergeable, target: Mergeable | undefined): void {
+export function requireMergeable<Target extends Mergeable>(
+  before: Mergeable,
+  target: Target | undefined,
+): asserts target is Target {
   if (!target) throw fieldFault('/into', 'unknown-reference', 'Must be the id of a conversation of this tenant.');
   if (target.id === before.id) throw fieldFault('/into', 'conflicting', 'Must be another conversation.');
   if (target.identity !== before.identity || target.identity_verified !== before.identity_verified)

@@ -114,7 +114,8 @@ export const changeConversations = (
   });
 
 /**
- * Merges a conversation into another one of the same user: it is resolved, and later messages are written to the other.
+ * Merges a conversation into another one of the same user: it is resolved, and later messages are written to the other,
+ * where the user goes on waiting.
  *
  * Throws 422 for conversations of different users, and 409 if one of them was merged before.
  */
@@ -131,9 +132,21 @@ export const mergeConversation = (
     requireMergeable(before, target);
     const after: ConversationRow = { ...before, status: 'resolved', snoozed_until: null, merged_into_id: into };
     const writing = { tx, tenantId, author, now: await openWrite(tx) };
-    const reason = { type: 'merge', id: toTypeId('conversation', into) } as const;
-    return (await storeChanges(writing, [{ before, after }], reason))[0] as ConversationRow;
+    const waiting = takeOverWait(target, before);
+    if (waiting) await storeChanges(writing, [{ before: target, after: waiting }], mergeReason(id));
+    return (await storeChanges(writing, [{ before, after }], mergeReason(into)))[0] as ConversationRow;
   });
+
+const mergeReason = (id: string): EventReason => ({ type: 'merge', id: toTypeId('conversation', id) });
+
+/** Returns a conversation with the wait of one that is merged into it, and open; undefined if nothing changes. */
+function takeOverWait(target: ConversationRow, { waiting_since }: ConversationRow): ConversationRow | undefined {
+  if (!waiting_since) return undefined;
+  const isEarlier = !target.waiting_since || waiting_since < target.waiting_since;
+  if (!isEarlier && target.status === 'open') return undefined;
+  const since = isEarlier ? waiting_since : target.waiting_since;
+  return { ...target, status: 'open', snoozed_until: null, waiting_since: since };
+}
 
 const presentValue = (field: string, value: unknown): unknown =>
   field === 'assignee_id' && typeof value === 'string' ? toTypeId('member', value) : value;
@@ -158,10 +171,15 @@ const isVisible = ({ before, after }: Changed): boolean =>
   before.merged_into_id !== after.merged_into_id ||
   statusForUser(before.status, before.last_author_type) !== statusForUser(after.status, after.last_author_type);
 
-/** Returns when the user should have a reply: by the new priority, if it changes while they wait. */
-function dueAfter({ before, after }: Changed, plan: ReplyPlan | undefined): Date | null {
-  if (before.priority === after.priority || !before.waiting_since || !plan) return before.reply_due_at;
-  return replyDueAt(before.waiting_since, after.priority, plan);
+/** Whether a change moves the time of the reply that is due. */
+const movesReply = ({ before, after }: Changed): boolean =>
+  before.priority !== after.priority || before.waiting_since !== after.waiting_since;
+
+/** Returns when the user should have a reply: by the new priority or wait, if one of them changes. */
+function dueAfter(changed: Changed, plan: ReplyPlan | undefined): Date | null {
+  const { before, after } = changed;
+  if (!movesReply(changed) || !after.waiting_since || !plan) return before.reply_due_at;
+  return replyDueAt(after.waiting_since, after.priority, plan);
 }
 
 /** Returns the columns that a change sets, as JSON. */
@@ -179,7 +197,7 @@ function columnsOf(changed: Changed, events: number, now: Date, plan: ReplyPlan 
     custom: after.custom,
     merged_into_id: after.merged_into_id,
     resolved_at: isResolved ? (before.resolved_at ?? now) : null,
-    waiting_since: isResolved ? null : before.waiting_since,
+    waiting_since: isResolved ? null : after.waiting_since,
     reply_due_at: isResolved ? null : dueAfter(changed, plan),
     updated_at: isVisible(changed) ? now : before.updated_at,
     last_note_seq: before.last_note_seq + events,
@@ -205,8 +223,7 @@ export async function storeChanges(
 ): Promise<ConversationRow[]> {
   const { tx, tenantId, now } = writing;
   const events = changes.map(({ before, after }) => placeEvents(before, changeEvents(before, after, reason)));
-  const isReprioritized = changes.some(({ before, after }) => before.priority !== after.priority);
-  const plan = isReprioritized ? await readReplyPlan(tx, tenantId) : undefined;
+  const plan = changes.some(movesReply) ? await readReplyPlan(tx, tenantId) : undefined;
   const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now, plan));
   await insertEvents(writing, events.flat());
   const by = causedBy(writing.author);

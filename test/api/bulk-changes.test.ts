@@ -172,6 +172,22 @@ describe('a merged conversation', () => {
     expect((await patch(team, `/v1/conversations/${old}`, { status: 'pending' })).status).toBe(200);
   });
 
+  test('hands over that its user waits, and opens the other one', async () => {
+    const { user, team } = await makeParties();
+    const [waiting, resolved, later] = [await start(user), await start(user), await start(user)].map(
+      ({ body }) => body,
+    );
+    await write(team, resolved.id, { body: 'Done' });
+    await patch(team, `/v1/conversations/${resolved.id}`, { status: 'resolved' });
+    await merge(team, waiting.id, resolved.id);
+    expect(await read(team, resolved.id)).toMatchObject({ status: 'open', waiting_since: waiting.waiting_since });
+    expect((await messages(team, resolved.id)).at(-1).event).toEqual({
+      ...{ field: 'status', from: 'resolved', to: 'open', reason: { type: 'merge', id: waiting.id } },
+    });
+    await merge(team, later.id, resolved.id); // has waited for less time
+    expect(await read(team, resolved.id)).toMatchObject({ status: 'open', waiting_since: waiting.waiting_since });
+  });
+
   test('receives no message that is written while it is merged', async () => {
     const { user, team } = await makeParties();
     const [old, kept] = [(await start(user)).body.id, (await start(user)).body.id];

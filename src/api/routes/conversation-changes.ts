@@ -36,7 +36,7 @@ export const mergeConversation = operation({
   tag: 'Conversations',
   summary: 'Merge a conversation into another one of the same user',
   description:
-    'The conversation is resolved with `merged_into_id`. Its messages stay where they are; later ones, also those that the user writes to it, are written to the other conversation. A merge cannot be undone.',
+    'The conversation is resolved with `merged_into_id`. Its messages stay where they are; later ones, also those that the user writes to it, are written to the other conversation. If the user waits for a reply, the other one opens and has the earlier `waiting_since`. A merge cannot be undone.',
   credentials: ['api-key', 'session'],
   right: 'conversations:write',
   audit: 'conversation.merged',
