@@ -259,9 +259,9 @@ describe('conversations', () => {
   test('that are deleted end the merges into them, and the merged ones continue on their own', async () => {
     const [target, merged, middle, last] = [
       await talk(31, 'resolved'),
-      await talk(2, 'open'),
+      await talk(2, 'resolved'),
       await talk(33, 'resolved'),
-      await talk(1, 'open'),
+      await talk(1, 'resolved'),
     ];
     await merge(merged, target);
     await merge(last, middle);
@@ -299,7 +299,7 @@ describe('conversations', () => {
   });
 
   test('all go with those that were merged into them, if all are due', async () => {
-    const [target, merged] = [await talk(400, 'resolved'), await talk(31, 'open')];
+    const [target, merged] = [await talk(400, 'resolved'), await talk(31, 'resolved')];
     await merge(merged, target);
     await api.database.query('update conversations set resolved_at = last_activity_at where id = $1', [merged]);
     await retain({ conversations_days: 30 });
@@ -308,7 +308,7 @@ describe('conversations', () => {
   });
 
   test('wait for the next round while one that was merged into them is locked', async () => {
-    const [target, merged] = [await talk(31, 'resolved'), await talk(2, 'open')];
+    const [target, merged] = [await talk(31, 'resolved'), await talk(2, 'resolved')];
     await merge(merged, target);
     await retain({ conversations_days: 30 });
     await using client = await connect(api.database.url);
