@@ -80,9 +80,10 @@ function goTo(place: Place, view: ParentNode, language: string): void {
   form.dispatchEvent(new Event('input')); // the view decides which steps follow
   const sameStep = steps.findIndex(step => keyOf(step) === place.step);
   const target = sameStep < 0 ? place.at : sameStep;
-  const isLast = () => view.querySelector('[part~=submit]')?.textContent !== textsFor(language).texts.next;
+  const submit = view.querySelector<HTMLButtonElement>('[part~=submit]');
+  const isLast = () => submit?.textContent !== textsFor(language).texts.next;
   for (let at = shownIn(view); place.isSent || (at < target && !isLast()); at = shownIn(view)) {
-    form.requestSubmit();
+    submit?.click();
     if (shownIn(view) === at) return; // a value is missing, or the card is sent
   }
 }
@@ -97,7 +98,7 @@ export function createCardPlace(): CardPlace {
       const read = () => {
         if (!isMoving) place = readPlace(view) ?? place;
       };
-      for (const type of ['input', 'submit', 'click']) view.addEventListener(type, read);
+      for (const type of ['input', 'click']) view.addEventListener(type, read);
     },
     resume(view, language) {
       const host = view.host as HTMLElement;
