@@ -213,6 +213,7 @@ async function run({ days, folder, before: beforeFile }: SoakSettings, stores: S
     SECRET_KEY: secretKey,
     LOG_LEVEL: 'warn',
     ...(stores.valkeyUrl ? { REDIS_URL: stores.valkeyUrl } : {}),
+    RATE_LOGIN: '100', // the logins of a week are within minutes of the store's clock
   };
   await runProgram([resolve(folder, 'src/main.ts'), 'migrate'], environment);
   const tenants = await makeTenants(databaseUrl, secretKey, TENANTS);
