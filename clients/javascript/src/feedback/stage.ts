@@ -66,7 +66,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   /** Cards after the displayed one. */
   let coming: Card[] = [];
   let shown: { card: Card; view: CardView } | undefined;
-  /** Whether the user has begun to answer it, or just ends it. */
+  /** Whether the user has begun to answer it, or is finishing it. */
   let isBegun = false;
   let thanks: ThanksView | undefined;
   /** The element that had the focus before the view. */

@@ -7,7 +7,7 @@ let absence: Promise<unknown> | undefined;
 globalThis.addEventListener?.(
   'pagehide',
   ({ persisted }) => {
-    if (persisted) absence = new Promise(resolve => addEventListener('pageshow', resolve));
+    if (persisted) absence = new Promise(resolve => addEventListener('pageshow', resolve, { once: true }));
   },
   true,
 );
