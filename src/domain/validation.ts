@@ -146,14 +146,12 @@ const TYPES: Record<string, string> = {
   null: 'null',
 };
 
-const typeOf = (value: unknown): string =>
-  value === null
-    ? 'null'
-    : Array.isArray(value)
-      ? 'an array'
-      : Number.isNaN(value)
-        ? 'other text'
-        : (TYPE_NAMES[typeof value] ?? typeof value);
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (Number.isNaN(value)) return 'other text'; // a query parameter that is not a number
+  return TYPE_NAMES[typeof value] ?? typeof value;
+}
 
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',

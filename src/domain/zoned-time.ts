@@ -1,15 +1,16 @@
+import { LRUCache } from 'lru-cache';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 
-/** Formatters by time zone: creating one is slower than using it, and it takes 30 KB. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-/** Case does not matter in the name of a zone, so tenants can give one zone any number of names. */
-const MAX_FORMATTERS = 300;
+/**
+ * Formatters by time zone: creating one is slower than using it, and it takes 30 KB. Case does not matter in the name of a
+ * zone, so tenants can give one zone any number of names.
+ */
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 300 });
 
 function formatterOf(timezone: string): Intl.DateTimeFormat {
   const known = formatters.get(timezone);
   if (known) return known;
   const made = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
-  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
   formatters.set(timezone, made);
   return made;
 }

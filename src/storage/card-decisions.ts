@@ -26,7 +26,7 @@ export const listDecidedQuestions = (
     [tenant.tenantId, statuses, id],
   );
 
-/** A person who was shown a card, with the device of the last view as text: clients may send numbers and booleans. */
+/** A person who was shown a card, and the device of the last view. Its values are text, even if the client sent a number. */
 export interface RecentPerson {
   identity: string;
   identity_verified: boolean;

@@ -292,7 +292,10 @@ async function findFirstMessageOfUser(
 /** A change by the author. A redacted message keeps its position and loses its text. */
 export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
 
-/** Edits or redacts a message: only by its author, within 15 minutes. The flag is false if the text stays the same. */
+/**
+ * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the text was already like
+ * that.
+ */
 export const changeMessage = (
   tenant: TenantStorage,
   { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },

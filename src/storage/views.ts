@@ -88,7 +88,7 @@ async function lockView(tx: Transaction, tenantId: string, memberId: string, id:
 
 /**
  * Changes a view that a member sees. One that is no longer shared becomes the view of that member. Throws 409 beyond the
- * maximum. The flag is false if nothing has changed.
+ * maximum. `isChanged` is false if the view was already like that.
  */
 export const updateView = (
   tenant: TenantStorage,

@@ -24,6 +24,20 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
+/** Starts an API and a worker of the previous version, with a tenant and its server key. */
+async function startPrevious(environment: Record<string, string>) {
+  const { program } = previous;
+  await using started = new AsyncDisposableStack();
+  const start = async (role: 'serve' | 'work') => started.use(await startProcess(role, environment, [], program));
+  const [api, worker] = [await start('serve'), await start('work')];
+  await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
+  const parley = async (args: string[]) => JSON.parse((await runCommand(args, environment, '', [], program)).stdout);
+  const tenant = await parley(['tenant', 'create', '--name', 'Acme']);
+  const key = await parley(['api-key', 'create', '--tenant', tenant.id, '--name', 'backend']);
+  const kept = started.move();
+  return { api, worker, tenant, key, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
 describe("the previous version on today's schema", () => {
   test('is promised by the schema', async () => {
     const index = readFileSync(join(dirname(previous.program), 'storage/migrations/index.ts'), 'utf8');
@@ -33,42 +47,30 @@ describe("the previous version on today's schema", () => {
 
   test('starts, creates tenants, accepts answers, and stores them, next to processes of this version', async () => {
     const environment = { DATABASE_URL: database.url, SECRET_KEY: newSecretKey() };
-    const old = previous.program;
-    await using api = await startProcess('serve', environment, [], old);
-    await using worker = await startProcess('work', environment, [], old);
-    await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
-    const parley = async (args: string[]) => JSON.parse((await runCommand(args, environment, '', [], old)).stdout);
-    const tenant = await parley(['tenant', 'create', '--name', 'Acme']);
-    const { api_key: key } = await parley(['api-key', 'create', '--tenant', tenant.id, '--name', 'backend']);
-    const post = async (path: string, body?: object) => {
-      const reply = await fetch(`${api.baseUrl}${path}`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      return (await reply.json()) as { id: string };
-    };
-    const { id } = await post('/v1/questions', { type: 'nps', title: 'How likely?' });
-    await post(`/v1/questions/${id}/publish`);
+    await using old = await startPrevious(environment);
+    const { api, worker, key } = old;
+    const send = sendTo(api.baseUrl, key.api_key);
+    const { id } = await send('POST', '/v1/questions', { body: { type: 'nps', title: 'How likely?' } });
+    await send('POST', `/v1/questions/${id}/publish`);
 
     const stored = async () =>
       new Set((await database.query<{ id: string }>('select id from answers')).map(row => row.id));
-    const sendTo = async (urls: string[]) => {
-      const sender = sendAnswers(urls, key, id, 2);
+    const answerTo = async (urls: string[]) => {
+      const sender = sendAnswers(urls, key.api_key, id, 2);
       await waitFor(() => sender.ledger.acknowledged.size > 50, 60_000);
       const { acknowledged } = await sender.stop();
       await waitFor(async () => acknowledged.isSubsetOf(await stored()), 60_000);
     };
-    await sendTo([api.baseUrl]);
+    await answerTo([api.baseUrl]);
 
     await using newer = await startProcess('serve', environment);
     await newer.awaitProbe('/readyz');
-    await sendTo([api.baseUrl, newer.baseUrl]); // the older worker stores the answers of both
+    await answerTo([api.baseUrl, newer.baseUrl]); // the older worker stores the answers of both
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
     await using newWorker = await startProcess('work', environment);
     await newWorker.awaitProbe('/readyz');
-    await sendTo([api.baseUrl, newer.baseUrl]);
+    await answerTo([api.baseUrl, newer.baseUrl]);
   }, 240_000);
 });
 
@@ -113,13 +115,8 @@ const checkedTo =
   };
 
 async function storeWithPrevious(environment: Record<string, string>) {
-  const old = previous.program;
-  await using api = await startProcess('serve', environment, [], old);
-  await using worker = await startProcess('work', environment, [], old);
-  await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
-  const parley = async (args: string[]) => JSON.parse((await runCommand(args, environment, '', [], old)).stdout);
-  const tenant = await parley(['tenant', 'create', '--name', 'Acme']);
-  const key = await parley(['api-key', 'create', '--tenant', tenant.id, '--name', 'backend']);
+  await using old = await startPrevious(environment);
+  const { api, tenant, key } = old;
   const send = sendTo(api.baseUrl, key.api_key);
 
   const questions: Record<string, string[]> = { draft: [], live: [], paused: [] };

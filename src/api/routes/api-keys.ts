@@ -14,6 +14,7 @@ import { notFound } from '../../domain/problem.ts';
 import {
   type ApiKeyRow,
   findTenantKey,
+  type IssuedApiKey,
   insertApiKey,
   listApiKeyPage,
   patchApiKey as patchApiKeyRow,
@@ -28,8 +29,14 @@ const KeyPath = z.object({ id: typeId('key') });
 /** The tag of a key as it is read, without secrets. `If-Match` compares only the settings. */
 const tagOf = (row: ApiKeyRow, now: Date): string => settingsTagOf(apiKeySettings(row), presentApiKey(row, now));
 
-const replyWith = (row: ApiKeyRow, now: Date) =>
-  reply({ headers: { ETag: tagOf(row, now) }, body: presentApiKey(row, now) });
+const replyWith = (row: ApiKeyRow, now: Date, shownOnce?: IssuedApiKey['shownOnce']) =>
+  reply({ headers: { ETag: tagOf(row, now) }, body: presentApiKey(row, now, shownOnce) });
+
+/** Compares `If-Match` with the settings of a key that an operation is about to change. */
+const checkOf =
+  (requireTag: (etag: string, part: 'settings') => void, now: Date) =>
+  (before: ApiKeyRow): void =>
+    requireTag(tagOf(before, now), 'settings');
 
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
 
@@ -123,10 +130,8 @@ export const patchApiKey = operation({
   async handle({ caller, params, body, requireTag }, { storage, now }) {
     const at = now();
     requireFutureExpiry(body.expires_at, at);
-    const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
-      requireTag(tagOf(before, at), 'settings'),
-    );
-    return replyWith(row, at);
+    const tenant = storage.forTenant(caller.tenantId);
+    return replyWith(await patchApiKeyRow(tenant, params.id, body, at, checkOf(requireTag, at)), at);
   },
 });
 
@@ -152,13 +157,9 @@ export const rotateApiKey = operation({
   async handle({ caller, params, body, requireTag }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const check = (before: ApiKeyRow) => requireTag(tagOf(before, at), 'settings');
-    const rotation = { overlapHours: body.overlap_hours, now: at, check };
+    const rotation = { overlapHours: body.overlap_hours, now: at, check: checkOf(requireTag, at) };
     const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, rotation);
-    return reply({
-      headers: { ETag: tagOf(row, at) },
-      body: presentApiKey(row, at, shownOnce),
-    });
+    return replyWith(row, at, shownOnce);
   },
 });
 
@@ -176,7 +177,7 @@ export const revokeApiKey = operation({
   ifMatch: true,
   async handle({ caller, params, requireTag }, { storage, now }) {
     const at = now();
-    const check = (before: ApiKeyRow) => requireTag(tagOf(before, at), 'settings');
+    const check = checkOf(requireTag, at);
     const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, at, actorOf(caller), check);
     return reply({ status: 204, body: presentApiKey(row, at) });
   },
