@@ -23,7 +23,7 @@ function referencesOf(rule: AssignmentRule, place: number): MemberReference[] {
 
 /**
  * Replaces the tenant's assignment rules. `change` receives the present ones, and throws to prevent the change. 422 for
- * an unknown member. The flag is false if the rules are the same.
+ * an unknown member that the present rules do not name. The flag is false if the rules are the same.
  *
  * A new version makes the worker look again at all conversations without an assignee. It keeps the turns of the rules
  * that remain.
@@ -44,7 +44,9 @@ export const replaceAssignmentRules = (
     );
     const before = row?.rules ?? [];
     const after = change(before);
-    await requireMembers(tx, tenantId, after.flatMap(referencesOf));
+    const named = new Set(before.flatMap(membersOf)); // they may have been removed since; the rules skip them
+    const added = after.flatMap(referencesOf).filter(({ id }) => !named.has(id));
+    await requireMembers(tx, tenantId, added);
     const isChanged = !isDeepStrictEqual(before, JSON.parse(JSON.stringify(after)));
     if (isChanged)
       await tx.query(

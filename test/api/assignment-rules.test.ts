@@ -70,6 +70,18 @@ describe('assignment rules', () => {
     expect((await get()).body).toEqual({ data: [] });
   });
 
+  test('can be saved again after a member they name was removed, who cannot be added to a rule any more', async () => {
+    const { body } = await put([{ name: 'Rest', then: { assign: { least_busy: [agent.memberId, owner.memberId] } } }]);
+    await api.request('DELETE', `/v1/members/${agent.memberId}`, { headers: owner.headers });
+    const renamed = await put([{ ...body.data[0], name: 'All others' }]);
+    expect(renamed).toMatchObject({ status: 200, body: { data: [{ ...body.data[0], name: 'All others' }] } });
+    expect((await put([])).status).toBe(200);
+    expect((await put([{ name: 'Rest', then: toAgent() }])).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/data/0/then/assign/member_id', code: 'unknown-reference' }],
+    });
+  });
+
   test('are for owners and admins only', async () => {
     for (const reply of [await get(agent), await put([], {}, agent)])
       expect(reply.body).toMatchObject({ status: 403, code: 'insufficient-scope' });
