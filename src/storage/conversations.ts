@@ -22,26 +22,37 @@ import type { Transaction } from './transaction.ts';
 export const findConversation = (tenant: TenantStorage, id: string, owner: Owner | undefined) =>
   readConversation(tenant, tenant.tenantId, id, owner);
 
-/**
- * Unassigns the conversations of a removed member within the same transaction, with an event for each.
- *
- * Call it after removing the member: concurrent assignments lock the member first and then the conversation.
- */
+/** Maximum number of conversations that one transaction unassigns from a member. */
+export const UNASSIGN_BATCH = 1000;
+
+/** Whether more conversations are assigned to a member than one transaction unassigns. */
+export async function hasManyConversations(tx: Transaction, tenantId: string, memberId: string): Promise<boolean> {
+  const rows = await tx.query('select from conversations where tenant_id = $1 and assignee_id = $2 offset $3 limit 1', [
+    tenantId,
+    memberId,
+    UNASSIGN_BATCH,
+  ]);
+  return rows.length > 0;
+}
+
+/** Unassigns at most `UNASSIGN_BATCH` conversations of a member, with an event for each. Returns how many. */
 export async function unassignMember(
   tx: Transaction,
   tenantId: string,
   memberId: string,
   actor: Author,
-): Promise<void> {
+): Promise<number> {
   const now = await openWrite(tx);
   const freed = await tx.query<{ conversation_id: string; seq: number; note_seq: number }>(
     `with held as materialized (
-       select id as held_id from conversations where tenant_id = $1 and assignee_id = $2 order by id for update
+       select id as held_id from conversations where tenant_id = $1 and assignee_id = $2 and id in (
+         select id from conversations where tenant_id = $1 and assignee_id = $2 limit $4
+       ) order by id for update
      )
      update conversations set assignee_id = null, last_note_seq = last_note_seq + 1, team_updated_at = $3
      from held where tenant_id = $1 and id = held_id
      returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
-    [tenantId, memberId, now],
+    [tenantId, memberId, now, UNASSIGN_BATCH],
   );
   const from = toTypeId('member', memberId);
   const event: MessageEvent = { field: 'assignee_id', from, to: null, reason: reasonOf(actor) };
@@ -54,6 +65,7 @@ export async function unassignMember(
     tx,
     freed.flatMap(({ conversation_id }) => feedEvents(tenantId, conversation_id, [event], by)),
   );
+  return freed.length;
 }
 
 /** Deletes a conversation with its messages. Those that were merged into it continue on their own. */

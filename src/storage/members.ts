@@ -12,7 +12,7 @@ import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, redeemSetupLink } from './accounts.ts';
 import type { Author } from './conversation-rows.ts';
-import { unassignMember } from './conversations.ts';
+import { hasManyConversations, UNASSIGN_BATCH, unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
@@ -149,22 +149,48 @@ export const updateMember = (
     return { member: after, isChanged };
   });
 
+/** Removes a member, and unassigns the rest of their conversations. */
+async function deleteWithViews(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
+  // First the member, then the conversations: concurrent assignments lock them in this order.
+  await tx.query('delete from members where tenant_id = $1 and id = $2', [tenantId, id]);
+  await deleteViewsOf(tx, tenantId, id);
+  while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
+}
+
+/** Unassigns a part of a member's conversations, and prevents assignment rules from assigning others to them. */
+async function relieve(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
+  const sql = `update members set availability = 'away' where tenant_id = $1 and id = $2 and availability <> 'away'`;
+  await tx.query(sql, [tenantId, id]);
+  await unassignMember(tx, tenantId, id, actor);
+}
+
 /**
  * Removes a member with their views, and unassigns their conversations.
  *
+ * With many conversations it takes several transactions, since each keeps the tenant's others from writing. If a later
+ * one fails, the member stays, is away, and has fewer conversations; a repetition continues.
+ *
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
-export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role }, id: string): Promise<MemberRow> =>
-  tenant.transaction(async tx => {
-    await lockTenant(tx, tenant.tenantId);
-    const member = await readMember(tx, tenant.tenantId, id);
-    requireRankFor(actor.role, member.role);
-    if (member.role === 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
-    await tx.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
-    await deleteViewsOf(tx, tenant.tenantId, id);
-    await unassignMember(tx, tenant.tenantId, id, actor);
-    return member;
-  });
+export async function deleteMember(
+  tenant: TenantStorage,
+  actor: Author & { role: Role },
+  id: string,
+): Promise<MemberRow> {
+  const { tenantId } = tenant;
+  for (;;) {
+    const removed = await tenant.transaction(async tx => {
+      await lockTenant(tx, tenantId);
+      const member = await readMember(tx, tenantId, id);
+      requireRankFor(actor.role, member.role);
+      if (member.role === 'owner') await requireOtherOwner(tx, tenantId, id);
+      const isBusy = await hasManyConversations(tx, tenantId, id);
+      await (isBusy ? relieve : deleteWithViews)(tx, tenantId, id, actor);
+      return isBusy ? undefined : member;
+    });
+    if (removed) return removed;
+  }
+}
 
 export interface NewInvitationRow {
   email: string;

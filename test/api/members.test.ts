@@ -249,6 +249,28 @@ describe('a member', () => {
     });
   });
 
+  test('who is removed with thousands of conversations leaves in steps that keep nobody waiting', async () => {
+    const agent = await makeMember(api, tenant, 'agent');
+    const as = await tenant.sign('user|42');
+    const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Help' } });
+    const assign = { headers: owner.headers, body: { assignee_id: agent.memberId } };
+    expect((await api.request('PATCH', `/v1/conversations/${body.id}`, assign)).status).toBe(200);
+    await api.database.query(
+      `insert into conversations select (jsonb_populate_record(conversations, jsonb_build_object('id', gen_random_uuid()))).*
+       from conversations, generate_series(1, 2500) where tenant_id = $1`,
+      [tenant.uuid],
+    );
+
+    expect((await remove(agent)).status).toBe(204);
+    const [counts] = await api.database.query(
+      `select count(*)::int as all, count(assignee_id)::int as assigned, count(distinct team_updated_at)::int as steps
+       from conversations where tenant_id = $1`,
+      [tenant.uuid],
+    );
+    expect(counts).toEqual({ all: 2501, assigned: 0, steps: 3 });
+    expect((await remove(agent)).status).toBe(404);
+  });
+
   test('removed during assignments ends up without any', async () => {
     const as = await tenant.sign('user|42');
     const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Help' } });
