@@ -1,5 +1,4 @@
-import { DISABLED_AFTER_DAYS, FAILING_FROM, nextAttemptAt, TEST_TYPE } from '../domain/deliveries.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { FAILING_FROM, judgeAttempts, nextAttemptAt, type Outcome, TEST_TYPE } from '../domain/deliveries.ts';
 import type { EventObjectType, EventType, StoredEvent } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { DisabledReason, StoredWebhook } from '../domain/webhooks.ts';
@@ -220,9 +219,6 @@ async function hasWaiting(tenant: TenantStorage, { id }: LeasedWebhook): Promise
   return rows.length > 0;
 }
 
-/** How an attempt ended, as a label of the metric. */
-export type Outcome = 'delivered' | 'status' | 'timeout' | 'connection' | 'url-not-allowed' | 'expired';
-
 /** A finished attempt. */
 export interface Attempt {
   item: Item;
@@ -258,11 +254,11 @@ export interface Recorded {
  * if the lease was lost, or the webhook or its tenant deleted.
  *
  * If the webhook got another URL meanwhile, the replies of the previous one do not count, and what failed is sent to the
- * new one at once.
+ * new one at once. Events of types that it no longer has do not count either, and are not sent again.
  */
 export const recordRound = (
   tenant: TenantStorage,
-  { id, lease, url }: LeasedWebhook,
+  { id, lease, url, event_types }: LeasedWebhook,
   round: Round,
 ): Promise<Recorded | undefined> =>
   tenant.transaction(async tx => {
@@ -273,8 +269,10 @@ export const recordRound = (
     );
     if (!before) return undefined;
     const isMoved = before.url !== url;
-    await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved });
-    const { failures, failing_since, disable } = judge(before, isMoved ? { ...round, attempts: [] } : round);
+    const dropped = new Set<string>(event_types.filter(type => !before.event_types.includes(type)));
+    await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved, dropped });
+    const counted = isMoved ? [] : round.attempts.filter(({ item }) => !dropped.has(item.type));
+    const { failures, failing_since, disable } = judgeAttempts(before, counted, round.now);
     const [after] = await tx.query<LeasedWebhook>(
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
@@ -290,22 +288,6 @@ export const recordRound = (
     );
     return { webhook: round.release || disable ? undefined : after, disable };
   });
-
-/** Returns the failures in a row after a round, and whether they are a reason to disable the webhook. */
-function judge({ failures, failing_since }: LeasedWebhook, { attempts, now }: Round) {
-  let [count, since] = [failures, failing_since];
-  let disable: DisabledReason | undefined;
-  for (const { item, outcome, status, at } of attempts) {
-    if (outcome === 'delivered') [count, since, disable] = [0, null, undefined];
-    else if (outcome !== 'expired' && item.type !== TEST_TYPE) {
-      count++;
-      since ??= at;
-      if (status === 410) disable = 'gone';
-    }
-  }
-  if (since && count > 0 && now.getTime() - since.getTime() >= DISABLED_AFTER_DAYS * DAY_MS) disable ??= 'failing';
-  return { failures: count, failing_since: since, disable: attempts.length > 0 ? disable : undefined };
-}
 
 const COLUMNS = {
   tenant_id: 'uuid',
@@ -332,13 +314,15 @@ interface Target {
   round: Round;
   /** Whether the webhook got another URL while the round was sent. */
   isMoved: boolean;
+  /** The types of events that it lost meanwhile. */
+  dropped: ReadonlySet<string>;
 }
 
 /**
  * Writes a row for each attempt, which replaces the one that waited for it, and a row that waits for the next attempt of
  * each that failed.
  */
-async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved }: Target): Promise<void> {
+async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved, dropped }: Target): Promise<void> {
   const { attempts } = round;
   if (attempts.length === 0) return;
   const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
@@ -367,7 +351,8 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMo
       error: attempt.error,
       response: mayRepeatWords(item) && !present.has(item.objectId) ? null : attempt.response,
     };
-    if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE) return [row];
+    if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE || dropped.has(item.type))
+      return [row];
     const next = {
       ...common,
       id: newUuid(),

@@ -138,7 +138,7 @@ export const patchWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Update, disable or enable a webhook',
   description:
-    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, or enabled again, it is tried at once.',
+    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once. Events of types that it no longer has are not sent any more, also those that wait for another attempt.',
   audit: 'webhook.updated',
   params: WebhookPath,
   body: WebhookPatch,

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/orm.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { HOUR, MINUTE } from '../support/clock.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { accept, createReceiver, type Received, refuse } from '../support/receivers.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+
+let api: TestApi;
+let worker: Storage;
+beforeAll(async () => {
+  api = await createApi({ settings: LOCAL_WEBHOOKS });
+  worker = api.database.storage('parley_worker');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const send = (tenant: TestTenant, method: string, path: string, body?: unknown) =>
+  api.request(method, path, { as: tenant.key.apiKey, ...(body === undefined ? {} : { body }) });
+const types = (received: Iterable<Received>) => [...received].map(({ event }) => event.type);
+const waitingOf = async (id: string): Promise<string[]> =>
+  (
+    await api.database.query<{ type: string }>(
+      "select type from deliveries where webhook_id = $1 and status = 'waiting' order by sequence",
+      [webhookUuid(id)],
+    )
+  ).map(({ type }) => type);
+
+test.each([false, true])(
+  'events of a type that a webhook no longer has are not tried again (ordered: %s)',
+  async ordered => {
+    const tenant = await makeTenant(api);
+    await using receiver = await createReceiver();
+    const event_types = ['answer.stored', 'answer.deleted'];
+    const { id, path } = await makeWebhook(api, tenant, receiver.url, { event_types, ordered });
+    receiver.react(refuse(500));
+    for (const type of ['answer.stored', 'answer.deleted', 'answer.stored'] as const)
+      await makeEvents({ api, worker }, tenant, 1, type);
+    await using deliveries = startDeliveries(api, worker);
+    const first = ordered ? ['answer.stored'] : ['answer.stored', 'answer.deleted', 'answer.stored'];
+    await waitFor(async () => (await waitingOf(id)).join() === first.join());
+    // the attempt that is under way when the type is removed fails afterwards
+    let end = () => {};
+    receiver.react((_, response) => {
+      end = () => response.writeHead(500).end();
+    });
+    const before = receiver.requests.length;
+    deliveries.pass(MINUTE);
+    await waitFor(() => receiver.requests.length > before);
+    expect((await send(tenant, 'PATCH', path, { event_types: ['answer.deleted'] })).status).toBe(200);
+    receiver.react(accept);
+    await new Promise(resolve => setTimeout(resolve, 500)); // until the worker reads the settings again
+    end();
+    await waitFor(() => receiver.accepted.size === 1);
+    deliveries.pass(HOUR);
+    await waitFor(async () => (await send(tenant, 'GET', path)).body.lag.events === 0);
+    expect([types(receiver.accepted.values()), await waitingOf(id)]).toEqual([['answer.deleted'], []]);
+  },
+);
