@@ -76,7 +76,7 @@ export const replayDelivery = (
     );
     if (!row) throw notFound('delivery');
     const [waiting] = await tx.query<StoredDelivery>(
-      `update deliveries set at = $4 where tenant_id = $1 and webhook_id = $2 and event_id = $3 and status = 'waiting'
+      `update deliveries set at = $4, attempt = 1 where tenant_id = $1 and webhook_id = $2 and event_id = $3 and status = 'waiting'
        returning ${RETURNED}`,
       [tenantId, webhookId, row.event_id, now],
     );

@@ -127,15 +127,23 @@ const isInTurn = ({ ordered, failures }: LeasedWebhook): boolean => ordered || f
  * Reads the deliveries that are due: in turn by their place in the feed, otherwise those that have waited longest. Both are
  * the order of an index, because a receiver that refuses some events may have any number of waiting deliveries.
  */
-async function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
-  const inTurn = isInTurn(webhook);
+function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
+  const most = webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS;
+  const which = isInTurn(webhook) ? 'order by deliveries.sequence nulls first' : 'and at <= $3 order by at';
+  return readWaiting(tenant, webhook, now, `${which} limit ${most}`);
+}
+
+/** Reads the delivery that was sent again last, if it is due. It does not wait for earlier ones of a receiver that fails. */
+const readReplayed = (tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> =>
+  readWaiting(tenant, webhook, now, 'and at <= $3 and attempt = 1 order by at desc limit 1');
+
+async function readWaiting(tenant: TenantStorage, webhook: LeasedWebhook, now: Date, which: string): Promise<Item[]> {
   const rows = await tenant.query<DueRow & EventRow>(
     `select deliveries.id as delivery_id, attempt, deliveries.event_id as due_event_id, event_at, at,
        deliveries.sequence::float8 as due_sequence, deliveries.type as due_type, deliveries.object_id as due_object_id, ${EVENT}
      from deliveries left join events on events.tenant_id = deliveries.tenant_id and events.id = deliveries.event_id
-     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${inTurn ? '' : 'and at <= $3'}
-     order by ${inTurn ? 'deliveries.sequence nulls first' : 'at'} limit ${webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS}`,
-    inTurn ? [tenant.tenantId, webhook.id] : [tenant.tenantId, webhook.id, now],
+     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${which}`,
+    which.includes('$3') ? [tenant.tenantId, webhook.id, now] : [tenant.tenantId, webhook.id],
   );
   rows.sort((one, other) => (one.due_sequence ?? 0) - (other.due_sequence ?? 0));
   const early = rows.findIndex(({ at }) => at > now);
@@ -190,7 +198,10 @@ export async function readWork(tenant: TenantStorage, webhook: LeasedWebhook, no
   if (webhook.status === 'disabled') return { items: [], readTo: webhook.position, hasMore: false };
   const [due, ahead] = await Promise.all([readDue(tenant, webhook, now), readFeed(tenant, webhook)]);
   const takesNew = webhook.failures < FAILING_FROM && !(webhook.ordered && (await hasWaiting(tenant, webhook)));
-  if (!takesNew) return { items: due, readTo: webhook.position, hasMore: due.length > 0 };
+  if (!takesNew) {
+    const again = due.length > 0 || webhook.ordered ? [] : await readReplayed(tenant, webhook, now);
+    return { items: [...due, ...again], readTo: webhook.position, hasMore: due.length > 0 };
+  }
   const taken = ahead.wanted.slice(0, Math.max(0, ROUND_EVENTS - due.length));
   const isCut = taken.length < ahead.wanted.length;
   return {

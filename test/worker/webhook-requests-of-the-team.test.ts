@@ -56,3 +56,30 @@ test.each([false, true])(
     expect([types(receiver.accepted.values()), await waitingOf(id)]).toEqual([['answer.deleted'], []]);
   },
 );
+
+test('an event that is sent again does not wait for earlier ones of a webhook that fails', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const { id, path } = await makeWebhook(api, tenant, receiver.url);
+  receiver.react(refuse(500));
+  await makeEvents({ api, worker }, tenant, 6);
+  await using deliveries = startDeliveries(api, worker);
+  await waitFor(async () => (await waitingOf(id)).length === 6);
+  for (let round = 0; round < 2; round++) {
+    const before = receiver.requests.length;
+    deliveries.pass(10 * MINUTE);
+    await waitFor(() => receiver.requests.length > before);
+  }
+  const list = async (status: string) =>
+    (await send(tenant, 'GET', `${path}/deliveries?limit=100&status=${status}`)).body.data;
+  const last = (await list('waiting')).find(({ sequence }: { sequence: number }) => sequence === 7);
+  const replay = async () => {
+    const { body } = await send(tenant, 'POST', `${path}/deliveries/${last.id}/replay`);
+    expect(body).toMatchObject({ event_id: last.event_id, status: 'waiting', attempt: 1 });
+  };
+  const tried = receiver.requests.length;
+  await replay();
+  await waitFor(() => receiver.requests.length === tried + 1);
+  expect(receiver.requests.at(-1)?.id).toBe(last.event_id);
+  expect(receiver.requests).toHaveLength(tried + 1);
+});
