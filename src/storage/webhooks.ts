@@ -195,17 +195,25 @@ export const deleteWebhook = (tenant: TenantStorage, id: string, check: (row: We
     await tx.query('delete from webhooks where tenant_id = $1 and id = $2', [tenantId, id]);
   });
 
+/** When a secret is rotated, and for how long the old one stays valid. `check` throws to prevent it. */
+interface Rotation {
+  overlapHours: number;
+  now: Date;
+  check: (before: WebhookRow) => void;
+}
+
 /** Sets a new secret. Requests are also signed with the previous one for the overlap. 409 while a rotation runs. */
 export const rotateWebhookSecret = (
   tenant: TenantStorage,
   seals: Seals,
   id: string,
-  overlapHours: number,
-  now: Date,
+  { overlapHours, now, check }: Rotation,
 ): Promise<IssuedWebhook> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const { previous_secret_until: until } = await lockWebhook(tx, tenantId, id);
+    const before = await lockWebhook(tx, tenantId, id);
+    check(before);
+    const until = before.previous_secret_until;
     if (until && until > now)
       throw new Problem(
         'rotation-running',

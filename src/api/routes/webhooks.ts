@@ -193,12 +193,15 @@ export const rotateWebhookSecret = operation({
   body: WebhookRotation,
   status: 200,
   response: Webhook,
+  ifMatch: true,
   etag: true,
   problems: ['rotation-running'],
-  async handle({ caller, params, body }, { storage, keychain, now }) {
+  async handle({ caller, params, body, requireTag }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const { row, secret } = await rotateSecret(tenant, keychain, params.id, body.overlap_hours, at);
+    const check = (before: WebhookRow) => requireTag(tagOf(before, at), 'settings');
+    const rotation = { overlapHours: body.overlap_hours, now: at, check };
+    const { row, secret } = await rotateSecret(tenant, keychain, params.id, rotation);
     return replyWith(row, at, secret);
   },
 });
