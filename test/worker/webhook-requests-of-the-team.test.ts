@@ -83,3 +83,16 @@ test('an event that is sent again does not wait for earlier ones of a webhook th
   expect(receiver.requests.at(-1)?.id).toBe(last.event_id);
   expect(receiver.requests).toHaveLength(tried + 1);
 });
+
+test('a range of events may begin at any time before them', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const { path } = await makeWebhook(api, tenant, receiver.url);
+  await makeEvents({ api, worker }, tenant, 3);
+  await using _ = startDeliveries(api, worker);
+  await waitFor(async () => (await send(tenant, 'GET', path)).body.lag.events === 0);
+  for (const from of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:30Z', '2026-01-01T00:00:00Z']) {
+    await waitFor(async () => (await waitingOf(path.split('/').at(-1) as string)).length === 0);
+    expect([from, (await send(tenant, 'POST', `${path}/replay`, { from })).body]).toEqual([from, { count: 3 }]);
+  }
+});
