@@ -25,7 +25,7 @@ import {
   readConversation,
   type Writing,
 } from './conversation-rows.ts';
-import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
+import { readFollowUp, refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
 import { lockMembers } from './member-references.ts';
@@ -110,7 +110,7 @@ async function insertAt(
     return { message: known, created: false, firstReplySeconds: null };
   }
   const stale = sideOf(author.type) === 'user' && isStale(conversation, now);
-  const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
+  const next = stale ? await readFollowUp(tx, tenantId, addressed) : undefined;
   const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
   if (missed.length > 0) return { missed };
   if (next) return { elsewhere: { id: next, passed: ids } };
@@ -164,16 +164,6 @@ async function readMissed(
 /** Whether a conversation was resolved so long ago that its user starts a new one. */
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
   resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * DAY_MS;
-
-/** Returns the id of the conversation started in place of a stale one, so that a second message does not start another. */
-async function readFollowUp(tx: Transaction, tenantId: string, stale: ConversationRow): Promise<string | undefined> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
-     and previous_id = $4 order by created_at desc, id desc limit 1`,
-    [tenantId, stale.identity, stale.identity_verified, stale.id],
-  );
-  return rows[0]?.id;
-}
 
 async function write(
   writing: Writing,
