@@ -70,8 +70,11 @@ export async function insertMessage(
   throw notFound('conversation');
 }
 
-/** Maximum number of conversations in which a message is tried: merges and follow-ups lead from one to another. */
-const MAX_PLACES = 20;
+/**
+ * Maximum number of conversations in which a message is tried: merges and follow-ups lead from one to another. An app that
+ * always writes to the first conversation of its user passes each follow-up, of which there is at most one in `REOPEN_DAYS`.
+ */
+const MAX_PLACES = 1000;
 
 /** A conversation to which a message is addressed, and the ids of those that refer to it. */
 interface Place {

@@ -139,6 +139,21 @@ describe('the status of a conversation', () => {
     expect((await read(user, third.body.conversation_id)).previous_id).toBe(next);
   });
 
+  test('has any number of successors, one after another', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    let latest = id;
+    for (let number = 0; number < 25; number++) {
+      await patch(team, `/v1/conversations/${latest}`, { status: 'resolved' });
+      await backdate(latest, 'resolved_at', '31 days');
+      const written = await write(user, id, { client_message_id: String(number) });
+      expect([number, written.status]).toEqual([number, 201]);
+      expect((await read(user, written.body.conversation_id)).previous_id).toBe(latest);
+      latest = written.body.conversation_id;
+    }
+    expect((await write(user, id, { client_message_id: '24' })).body.conversation_id).toBe(latest);
+  });
+
   test('starts another one when the successor was merged back into it', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
