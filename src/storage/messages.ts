@@ -286,7 +286,7 @@ async function findFirstMessageOfUser(
 export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
 
 /**
- * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the text was already like
+ * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the message was already like
  * that.
  */
 export const changeMessage = (
@@ -299,8 +299,10 @@ export const changeMessage = (
     const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
     const now = await openWrite(tx);
     const writing = { tx, tenantId: tenant.tenantId, author, now };
-    const message = await readOwnMessage(writing, conversationId, messageId);
     const redact = change === 'redact';
+    const message = await readOwnMessage(writing, conversationId, messageId);
+    if (redact && message.redacted) return { message, isChanged: false }; // a repeated request
+    requireEditable(message, now);
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
     if (!redact && body === message.body && format === message.format) return { message, isChanged: false };
     const rows = await tx.query<MessageRow>(
@@ -317,7 +319,7 @@ export const changeMessage = (
   });
 
 async function readOwnMessage(
-  { tx, tenantId, author, now }: Writing,
+  { tx, tenantId, author }: Writing,
   conversationId: string,
   messageId: string,
 ): Promise<MessageRow> {
@@ -330,13 +332,17 @@ async function readOwnMessage(
   if (!message || !visible) throw notFound('message');
   if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
     throw new Problem('insufficient-scope', 'Only the author can change a message.');
-  const ageMs = now.getTime() - message.created_at.getTime();
-  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
+  return message;
+}
+
+/** Throws 409 for a message that is too old to be changed, or was redacted. */
+function requireEditable({ created_at, redacted }: MessageRow, now: Date): void {
+  const ageMs = now.getTime() - created_at.getTime();
+  if (redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
     throw new Problem(
       'message-not-editable',
       `A message can be changed only for ${MESSAGE_EDIT_MINUTES} minutes after it was sent.`,
     );
-  return message;
 }
 
 async function applyEdit(
