@@ -90,12 +90,15 @@ function recordedValue(field: EventField, of: Recorded): EventValue {
   return of[field];
 }
 
+/** Returns the value of a custom field, null without one. A field may have the name of an inherited member: `constructor`. */
+const customValue = (values: CustomValues, key: string) => (Object.hasOwn(values, key) ? values[key] : null);
+
 /** Returns the values of custom fields that differ from others, with null for those that are absent. */
 const differing = (values: CustomValues, others: CustomValues): Record<string, unknown> =>
   Object.fromEntries(
     [...new Set([...Object.keys(values), ...Object.keys(others)])]
-      .filter(key => values[key] !== others[key])
-      .map(key => [key, values[key] ?? null]),
+      .filter(key => customValue(values, key) !== customValue(others, key))
+      .map(key => [key, customValue(values, key)]),
   );
 
 /** Returns the values of a field before and after a change; of custom fields only those that differ. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from './durations.ts';
 import { EVENT_TYPES } from './events.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
@@ -89,6 +90,39 @@ function retryAfterSeconds(value: string | undefined, now: Date): number {
   if (/^\d{1,10}$/.test(value)) return Number(value);
   const date = Date.parse(value);
   return Number.isNaN(date) ? 0 : Math.max(0, (date - now.getTime()) / 1000);
+}
+
+/** How an attempt ended, as a label of the metric. */
+export type Outcome = 'delivered' | 'status' | 'timeout' | 'connection' | 'url-not-allowed' | 'expired';
+
+/** The parts of a finished attempt that count for its webhook. */
+interface Judged {
+  item: { type: string };
+  outcome: Outcome;
+  status: number | null;
+  at: Date;
+}
+
+/** The failures of a webhook since its last success. */
+interface Failures {
+  failures: number;
+  failing_since: Date | null;
+}
+
+/** Returns the failures in a row after some attempts, and whether they are a reason to disable the webhook. */
+export function judgeAttempts({ failures, failing_since }: Failures, attempts: readonly Judged[], now: Date) {
+  let [count, since] = [failures, failing_since];
+  let disable: 'gone' | 'failing' | undefined;
+  for (const { item, outcome, status, at } of attempts) {
+    if (outcome === 'delivered') [count, since, disable] = [0, null, undefined];
+    else if (outcome !== 'expired' && item.type !== TEST_TYPE) {
+      count++;
+      since ??= at;
+      if (status === 410) disable = 'gone';
+    }
+  }
+  if (since && count > 0 && now.getTime() - since.getTime() >= DISABLED_AFTER_DAYS * DAY_MS) disable ??= 'failing';
+  return { failures: count, failing_since: since, disable: attempts.length > 0 ? disable : undefined };
 }
 
 const utf8 = new TextDecoder();

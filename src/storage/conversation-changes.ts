@@ -117,18 +117,20 @@ export const changeConversations = (
  * Merges a conversation into another one of the same user: it is resolved, and later messages are written to the other,
  * where the user goes on waiting.
  *
- * Throws 422 for conversations of different users, and 409 if one of them was merged before.
+ * Throws 422 for conversations of different users, and 409 if one of them was merged before. `check` throws to prevent it.
  */
 export const mergeConversation = (
   tenant: TenantStorage,
   { id, into }: { id: string; into: string },
   author: Author,
+  check: (conversation: ConversationRow) => void,
 ): Promise<ConversationRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     const rows = await lockConversations(tx, tenantId, [id, into]);
     const [before, target] = [id, into].map(wanted => rows.find(row => row.id === wanted));
     if (!before) throw notFound('conversation');
+    check(before);
     requireMergeable(before, target);
     const after: ConversationRow = { ...before, status: 'resolved', snoozed_until: null, merged_into_id: into };
     const writing = { tx, tenantId, author, now: await openWrite(tx) };

@@ -1,5 +1,5 @@
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../domain/views.ts';
-import { type ConversationFilter, conversationList } from './conversation-lists.ts';
+import { type ConversationFilter, conversationList, whereSortable } from './conversation-lists.ts';
 import { queryInOrder, sortBy } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, type Where } from './sql.ts';
@@ -39,6 +39,7 @@ export async function countConversations(
   const columns = [...views].map(([name, filter], column) => {
     const list = conversationList(tenant, { ...filter, sort: undefined });
     const { access, filters } = list;
+    whereSortable(filters, filter);
     const place = within({ ...createWhere(), param: value => JSON.stringify(value) }, access);
     const scan = scans.get(place) ?? { number: scans.size, rows: '', limit: MAX_COUNTED + 1, counts: [] };
     scan.rows ||= `select * from conversations ${within(statement, access)} order by ${sortBy(list)}`;

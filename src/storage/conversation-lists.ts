@@ -85,6 +85,18 @@ function sortOf({ updated, side, sort }: ConversationFilter): { column: SortColu
   return { column: name.replace('-', '') as SortColumn, descending: name.startsWith('-') };
 }
 
+/** The conditions that some orders of a list imply. */
+const SORTABLE: { [column in SortColumn]?: string } = {
+  reply_due_at: 'reply_due_at is not null',
+  waiting_since: "status = 'open' and waiting_since is not null",
+};
+
+/** Adds the condition for conversations that are in the list of a filter because of its order. */
+export function whereSortable(where: Where, filter: ConversationFilter): void {
+  const condition = SORTABLE[sortOf(filter).column];
+  if (condition) where.and(condition);
+}
+
 const isOfOne = ({ identity, verified }: ConversationFilter): boolean =>
   identity !== undefined && verified !== undefined;
 
@@ -148,8 +160,7 @@ export function conversationList(tenant: TenantStorage, filter: ConversationFilt
   const where = (name: keyof ConversationFilter) => (indexed.includes(name) ? access : filters);
   const { updated, side } = filter;
   if (updated) access.and(`${sort.column} >= $ and ${sort.column} < $`, updated.since, updated.before);
-  if (sort.column === 'reply_due_at') access.and('reply_due_at is not null');
-  if (sort.column === 'waiting_since') access.and("status = 'open' and waiting_since is not null");
+  whereSortable(access, filter);
   if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
   if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
   whereAssignee(where('assignee'), filter.assignee);

@@ -76,7 +76,7 @@ export const replayDelivery = (
     );
     if (!row) throw notFound('delivery');
     const [waiting] = await tx.query<StoredDelivery>(
-      `update deliveries set at = $4 where tenant_id = $1 and webhook_id = $2 and event_id = $3 and status = 'waiting'
+      `update deliveries set at = $4, attempt = 1 where tenant_id = $1 and webhook_id = $2 and event_id = $3 and status = 'waiting'
        returning ${RETURNED}`,
       [tenantId, webhookId, row.event_id, now],
     );
@@ -101,6 +101,7 @@ export interface ReplayRange {
  * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
  *
  * The ids of events are in the order of their times, up to the duration of a statement, so the primary key has the range.
+ * No id has a time before 1970.
  * Whether an event waits is read in the order of the feed, so that PostgreSQL does not take the index by time for it.
  */
 export const replayRange = (
@@ -116,7 +117,7 @@ export const replayRange = (
       `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
        select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
        where tenant_id = $1 and written_at >= $3 and written_at < $4 and type = any($5)
-         and id >= event_id_at($3::timestamptz - interval '1 minute', '${EARLIEST}')
+         and id >= event_id_at(greatest($3::timestamptz - interval '1 minute', 'epoch'), '${EARLIEST}')
          and id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')
          and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
          and sequence is distinct from (

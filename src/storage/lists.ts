@@ -154,10 +154,11 @@ async function readFiltered<Row extends object>(
   const found = rows.filter(({ hit }) => hit).map(({ hit, place, ...row }) => row as unknown as Row);
   if (found.length > limit || !last || Number(last.place) < lookAt)
     return toPage(found, limit, row => keyOf(order, row));
-  return endEarly(found, keyOf(order, last));
+  const next = keyOf(order, last);
+  return order.keys[0]?.[1] === 'timestamptz' ? endEarly(found, next) : { rows: found, next };
 }
 
-/** A page that ends early, because the request has scanned enough rows. */
+/** A page of a list by time that ends early, because the request has scanned enough rows. */
 export const endEarly = <Row>(rows: Row[], next: string[]): Page<Row> => ({
   rows,
   next,

@@ -59,12 +59,13 @@ async function listNewMessages(
   { afterSeq, afterNoteSeq, newestFirst, limit, after }: MessagePaging & { afterNoteSeq: number },
 ): Promise<Page<MessageRow>> {
   if (last_seq <= afterSeq && last_note_seq <= afterNoteSeq) return { rows: [], next: null };
-  const [first] = await tenant.query<{ seq: number }>(
-    `select seq from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $3 order by note_seq limit 1`,
+  const [first] = await tenant.query<{ seq: number; note_seq: number }>(
+    `select seq, note_seq from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $3 order by note_seq limit 1`,
     [tenant.tenantId, id, afterNoteSeq],
   );
   const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
-  list.access.and('conversation_id = $ and seq >= $', id, Math.min(afterSeq + 1, first?.seq ?? last_seq));
+  const start = first && first.seq <= afterSeq ? [first.seq, first.note_seq] : [afterSeq + 1, 0];
+  list.access.and('conversation_id = $ and (seq, note_seq) >= ($, $)', id, ...start);
   list.filters.and('(note_seq = 0 and seq > $ or note_seq > $)', afterSeq, afterNoteSeq);
   return readPage(tenant, list, limit, after);
 }

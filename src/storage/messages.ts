@@ -25,7 +25,7 @@ import {
   readConversation,
   type Writing,
 } from './conversation-rows.ts';
-import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
+import { readFollowUp, refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
 import { lockMembers } from './member-references.ts';
@@ -70,8 +70,11 @@ export async function insertMessage(
   throw notFound('conversation');
 }
 
-/** Maximum number of conversations in which a message is tried: merges and follow-ups lead from one to another. */
-const MAX_PLACES = 20;
+/**
+ * Maximum number of conversations in which a message is tried: merges and follow-ups lead from one to another. An app that
+ * always writes to the first conversation of its user passes each follow-up, of which there is at most one in `REOPEN_DAYS`.
+ */
+const MAX_PLACES = 1000;
 
 /** A conversation to which a message is addressed, and the ids of those that refer to it. */
 interface Place {
@@ -110,7 +113,7 @@ async function insertAt(
     return { message: known, created: false, firstReplySeconds: null };
   }
   const stale = sideOf(author.type) === 'user' && isStale(conversation, now);
-  const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
+  const next = stale ? await readFollowUp(tx, tenantId, addressed) : undefined;
   const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
   if (missed.length > 0) return { missed };
   if (next) return { elsewhere: { id: next, passed: ids } };
@@ -164,16 +167,6 @@ async function readMissed(
 /** Whether a conversation was resolved so long ago that its user starts a new one. */
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
   resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * DAY_MS;
-
-/** Returns the id of the conversation started in place of a stale one, so that a second message does not start another. */
-async function readFollowUp(tx: Transaction, tenantId: string, stale: ConversationRow): Promise<string | undefined> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
-     and previous_id = $4 order by created_at desc, id desc limit 1`,
-    [tenantId, stale.identity, stale.identity_verified, stale.id],
-  );
-  return rows[0]?.id;
-}
 
 async function write(
   writing: Writing,
@@ -293,7 +286,7 @@ async function findFirstMessageOfUser(
 export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
 
 /**
- * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the text was already like
+ * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the message was already like
  * that.
  */
 export const changeMessage = (
@@ -306,8 +299,10 @@ export const changeMessage = (
     const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
     const now = await openWrite(tx);
     const writing = { tx, tenantId: tenant.tenantId, author, now };
-    const message = await readOwnMessage(writing, conversationId, messageId);
     const redact = change === 'redact';
+    const message = await readOwnMessage(writing, conversationId, messageId);
+    if (redact && message.redacted) return { message, isChanged: false }; // a repeated request
+    requireEditable(message, now);
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
     if (!redact && body === message.body && format === message.format) return { message, isChanged: false };
     const rows = await tx.query<MessageRow>(
@@ -324,7 +319,7 @@ export const changeMessage = (
   });
 
 async function readOwnMessage(
-  { tx, tenantId, author, now }: Writing,
+  { tx, tenantId, author }: Writing,
   conversationId: string,
   messageId: string,
 ): Promise<MessageRow> {
@@ -337,13 +332,17 @@ async function readOwnMessage(
   if (!message || !visible) throw notFound('message');
   if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
     throw new Problem('insufficient-scope', 'Only the author can change a message.');
-  const ageMs = now.getTime() - message.created_at.getTime();
-  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
+  return message;
+}
+
+/** Throws 409 for a message that is too old to be changed, or was redacted. */
+function requireEditable({ created_at, redacted }: MessageRow, now: Date): void {
+  const ageMs = now.getTime() - created_at.getTime();
+  if (redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
     throw new Problem(
       'message-not-editable',
       `A message can be changed only for ${MESSAGE_EDIT_MINUTES} minutes after it was sent.`,
     );
-  return message;
 }
 
 async function applyEdit(

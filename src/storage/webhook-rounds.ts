@@ -1,5 +1,4 @@
-import { DISABLED_AFTER_DAYS, FAILING_FROM, nextAttemptAt, TEST_TYPE } from '../domain/deliveries.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { FAILING_FROM, judgeAttempts, nextAttemptAt, type Outcome, TEST_TYPE } from '../domain/deliveries.ts';
 import type { EventObjectType, EventType, StoredEvent } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { DisabledReason, StoredWebhook } from '../domain/webhooks.ts';
@@ -128,15 +127,23 @@ const isInTurn = ({ ordered, failures }: LeasedWebhook): boolean => ordered || f
  * Reads the deliveries that are due: in turn by their place in the feed, otherwise those that have waited longest. Both are
  * the order of an index, because a receiver that refuses some events may have any number of waiting deliveries.
  */
-async function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
-  const inTurn = isInTurn(webhook);
+function readDue(tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> {
+  const most = webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS;
+  const which = isInTurn(webhook) ? 'order by deliveries.sequence nulls first' : 'and at <= $3 order by at';
+  return readWaiting(tenant, webhook, now, `${which} limit ${most}`);
+}
+
+/** Reads the delivery that was sent again last, if it is due. It does not wait for earlier ones of a receiver that fails. */
+const readReplayed = (tenant: TenantStorage, webhook: LeasedWebhook, now: Date): Promise<Item[]> =>
+  readWaiting(tenant, webhook, now, 'and at <= $3 and attempt = 1 order by at desc limit 1');
+
+async function readWaiting(tenant: TenantStorage, webhook: LeasedWebhook, now: Date, which: string): Promise<Item[]> {
   const rows = await tenant.query<DueRow & EventRow>(
     `select deliveries.id as delivery_id, attempt, deliveries.event_id as due_event_id, event_at, at,
        deliveries.sequence::float8 as due_sequence, deliveries.type as due_type, deliveries.object_id as due_object_id, ${EVENT}
      from deliveries left join events on events.tenant_id = deliveries.tenant_id and events.id = deliveries.event_id
-     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${inTurn ? '' : 'and at <= $3'}
-     order by ${inTurn ? 'deliveries.sequence nulls first' : 'at'} limit ${webhook.failures >= FAILING_FROM ? 1 : ROUND_EVENTS}`,
-    inTurn ? [tenant.tenantId, webhook.id] : [tenant.tenantId, webhook.id, now],
+     where deliveries.tenant_id = $1 and webhook_id = $2 and status = 'waiting' ${which}`,
+    which.includes('$3') ? [tenant.tenantId, webhook.id, now] : [tenant.tenantId, webhook.id],
   );
   rows.sort((one, other) => (one.due_sequence ?? 0) - (other.due_sequence ?? 0));
   const early = rows.findIndex(({ at }) => at > now);
@@ -191,7 +198,10 @@ export async function readWork(tenant: TenantStorage, webhook: LeasedWebhook, no
   if (webhook.status === 'disabled') return { items: [], readTo: webhook.position, hasMore: false };
   const [due, ahead] = await Promise.all([readDue(tenant, webhook, now), readFeed(tenant, webhook)]);
   const takesNew = webhook.failures < FAILING_FROM && !(webhook.ordered && (await hasWaiting(tenant, webhook)));
-  if (!takesNew) return { items: due, readTo: webhook.position, hasMore: due.length > 0 };
+  if (!takesNew) {
+    const again = due.length > 0 || webhook.ordered ? [] : await readReplayed(tenant, webhook, now);
+    return { items: [...due, ...again], readTo: webhook.position, hasMore: due.length > 0 };
+  }
   const taken = ahead.wanted.slice(0, Math.max(0, ROUND_EVENTS - due.length));
   const isCut = taken.length < ahead.wanted.length;
   return {
@@ -219,9 +229,6 @@ async function hasWaiting(tenant: TenantStorage, { id }: LeasedWebhook): Promise
   );
   return rows.length > 0;
 }
-
-/** How an attempt ended, as a label of the metric. */
-export type Outcome = 'delivered' | 'status' | 'timeout' | 'connection' | 'url-not-allowed' | 'expired';
 
 /** A finished attempt. */
 export interface Attempt {
@@ -258,11 +265,11 @@ export interface Recorded {
  * if the lease was lost, or the webhook or its tenant deleted.
  *
  * If the webhook got another URL meanwhile, the replies of the previous one do not count, and what failed is sent to the
- * new one at once.
+ * new one at once. Events of types that it no longer has do not count either, and are not sent again.
  */
 export const recordRound = (
   tenant: TenantStorage,
-  { id, lease, url }: LeasedWebhook,
+  { id, lease, url, event_types }: LeasedWebhook,
   round: Round,
 ): Promise<Recorded | undefined> =>
   tenant.transaction(async tx => {
@@ -273,8 +280,10 @@ export const recordRound = (
     );
     if (!before) return undefined;
     const isMoved = before.url !== url;
-    await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved });
-    const { failures, failing_since, disable } = judge(before, isMoved ? { ...round, attempts: [] } : round);
+    const dropped = new Set<string>(event_types.filter(type => !before.event_types.includes(type)));
+    await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved, dropped });
+    const counted = isMoved ? [] : round.attempts.filter(({ item }) => !dropped.has(item.type));
+    const { failures, failing_since, disable } = judgeAttempts(before, counted, round.now);
     const [after] = await tx.query<LeasedWebhook>(
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
@@ -290,22 +299,6 @@ export const recordRound = (
     );
     return { webhook: round.release || disable ? undefined : after, disable };
   });
-
-/** Returns the failures in a row after a round, and whether they are a reason to disable the webhook. */
-function judge({ failures, failing_since }: LeasedWebhook, { attempts, now }: Round) {
-  let [count, since] = [failures, failing_since];
-  let disable: DisabledReason | undefined;
-  for (const { item, outcome, status, at } of attempts) {
-    if (outcome === 'delivered') [count, since, disable] = [0, null, undefined];
-    else if (outcome !== 'expired' && item.type !== TEST_TYPE) {
-      count++;
-      since ??= at;
-      if (status === 410) disable = 'gone';
-    }
-  }
-  if (since && count > 0 && now.getTime() - since.getTime() >= DISABLED_AFTER_DAYS * DAY_MS) disable ??= 'failing';
-  return { failures: count, failing_since: since, disable: attempts.length > 0 ? disable : undefined };
-}
 
 const COLUMNS = {
   tenant_id: 'uuid',
@@ -332,13 +325,15 @@ interface Target {
   round: Round;
   /** Whether the webhook got another URL while the round was sent. */
   isMoved: boolean;
+  /** The types of events that it lost meanwhile. */
+  dropped: ReadonlySet<string>;
 }
 
 /**
  * Writes a row for each attempt, which replaces the one that waited for it, and a row that waits for the next attempt of
  * each that failed.
  */
-async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved }: Target): Promise<void> {
+async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved, dropped }: Target): Promise<void> {
   const { attempts } = round;
   if (attempts.length === 0) return;
   const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
@@ -367,7 +362,8 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMo
       error: attempt.error,
       response: mayRepeatWords(item) && !present.has(item.objectId) ? null : attempt.response,
     };
-    if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE) return [row];
+    if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE || dropped.has(item.type))
+      return [row];
     const next = {
       ...common,
       id: newUuid(),

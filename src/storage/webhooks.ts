@@ -124,8 +124,8 @@ const merge = (before: WebhookRow, patch: WebhookPatch): StoredWebhook => {
 /**
  * Changes a webhook. `check` receives the present one, and throws to prevent the change.
  *
- * One that is enabled again, or gets another URL, is tried at once. It continues where it stood, or, with `resume`
- * "now", with the next event.
+ * One that is enabled again, gets another URL or loses types is tried at once. It continues where it stood, or, with
+ * `resume` "now", with the next event. Waiting events of types that it no longer has are not sent any more.
  */
 export const updateWebhook = (
   tenant: TenantStorage,
@@ -151,16 +151,23 @@ export const updateWebhook = (
       ],
     );
     const isEnabledAgain = status === 'enabled' && before.status === 'disabled';
+    const dropped = before.event_types.filter(type => !after.event_types.includes(type));
+    if (dropped.length > 0) await deleteWaiting(tx, tenantId, id, dropped);
     if (isEnabledAgain && patch.resume === 'now') await skipWaiting(tx, tenantId, id);
-    if (isEnabledAgain || after.url !== before.url) await tryAgain(tx, tenantId, id, now);
+    if (isEnabledAgain || after.url !== before.url || dropped.length > 0) await tryAgain(tx, tenantId, id, now);
     return findWebhook({ tenantId, query: tx.query }, id);
   });
 
+/** Deletes the waiting deliveries of some types, or of all. */
+const deleteWaiting = (tx: Transaction, tenantId: string, id: string, types: readonly string[] | null = null) =>
+  tx.query(
+    `delete from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
+     and ($3::text[] is null or type = any($3))`,
+    [tenantId, id, types],
+  );
+
 async function skipWaiting(tx: Transaction, tenantId: string, id: string): Promise<void> {
-  await tx.query("delete from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'", [
-    tenantId,
-    id,
-  ]);
+  await deleteWaiting(tx, tenantId, id);
   await tx.query(
     `update webhooks set feed_position = coalesce((select last from event_sequences where tenant_id = $1), 0)
      where tenant_id = $1 and id = $2`,
@@ -184,24 +191,29 @@ export const deleteWebhook = (tenant: TenantStorage, id: string, check: (row: We
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     check(await lockWebhook(tx, tenantId, id));
-    await tx.query("delete from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'", [
-      tenantId,
-      id,
-    ]);
+    await deleteWaiting(tx, tenantId, id);
     await tx.query('delete from webhooks where tenant_id = $1 and id = $2', [tenantId, id]);
   });
+
+/** When a secret is rotated, and for how long the old one stays valid. `check` throws to prevent it. */
+interface Rotation {
+  overlapHours: number;
+  now: Date;
+  check: (before: WebhookRow) => void;
+}
 
 /** Sets a new secret. Requests are also signed with the previous one for the overlap. 409 while a rotation runs. */
 export const rotateWebhookSecret = (
   tenant: TenantStorage,
   seals: Seals,
   id: string,
-  overlapHours: number,
-  now: Date,
+  { overlapHours, now, check }: Rotation,
 ): Promise<IssuedWebhook> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const { previous_secret_until: until } = await lockWebhook(tx, tenantId, id);
+    const before = await lockWebhook(tx, tenantId, id);
+    check(before);
+    const until = before.previous_secret_until;
     if (until && until > now)
       throw new Problem(
         'rotation-running',

@@ -1,4 +1,4 @@
-import { deliveryBody, keptResponse, TEST_TYPE } from '../domain/deliveries.ts';
+import { deliveryBody, keptResponse, type Outcome, TEST_TYPE } from '../domain/deliveries.ts';
 import type { StoredEvent } from '../domain/events.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { signatureHeaders } from '../domain/signatures.ts';
@@ -7,7 +7,7 @@ import { type Outbound, UrlNotAllowed } from '../platform/outbound.ts';
 import type { Seals } from '../platform/secrets.ts';
 import { presentEvents } from '../storage/event-objects.ts';
 import type { TenantStorage } from '../storage/orm.ts';
-import type { Attempt, Item, LeasedWebhook, Outcome } from '../storage/webhook-rounds.ts';
+import type { Attempt, Item, LeasedWebhook } from '../storage/webhook-rounds.ts';
 
 export interface RequestDeps {
   outbound: Outbound;

@@ -174,6 +174,9 @@ describe('the entity tag in the reply to a write', () => {
     const writes = OPERATIONS.filter(({ method, response }) => method !== 'get' && response && tagged.has(response));
     expect(writes.map(({ id }) => id).sort()).toEqual(Object.keys(WRITES).sort());
     for (const { id, etag } of writes) expect([id, etag]).toEqual([id, true]);
+    // all but those that create one compare the tag of the one that they change
+    const comparing = writes.filter(({ ifMatch }) => ifMatch).map(({ id }) => id);
+    expect(comparing).toEqual(writes.map(({ id }) => id).filter(id => !/^(create|clone)/.test(id)));
   });
 
   test('is kept with the reply to an Idempotency-Key', async () => {
@@ -226,6 +229,20 @@ test('an outdated tag of an API key prevents its rotation and its revocation', a
   expect((await asOwner('GET', path)).body.status).toBe('active');
   const rotated = await rotate({ 'If-Match': tagOf(changed) });
   expect([rotated.status, (await revoke({ 'If-Match': tagOf(rotated) })).status]).toEqual([200, 204]);
+});
+
+test('an outdated tag of a conversation prevents its merge, and one of a webhook the rotation of its secret', async () => {
+  const into = (await conversation()).split('/').at(-1);
+  for (const [path, change, action, body] of [
+    [await conversation(), { priority: 'high' }, 'merge', { into }],
+    [await aWebhook(), { description: 'CRM' }, 'rotate-secret', { overlap_hours: 1 }],
+  ] as const) {
+    const outdated = tagOf(await asKey('GET', path));
+    const present = tagOf(await asKey('PATCH', path, change));
+    const act = (tag: string) => asKey('POST', `${path}/${action}`, body, { 'If-Match': tag });
+    expect([(await act(outdated)).status, tagOf(await asKey('GET', path))]).toEqual([412, present]);
+    expect((await act(present)).status).toBe(200);
+  }
 });
 
 describe('a PUT', () => {

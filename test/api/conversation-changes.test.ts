@@ -8,9 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, get, patch, markRead, start, write, read, messages, list, backdate, makeMember } = conversationsOf(
-  () => api,
-);
+const { makeParties, get, patch, post, markRead, start, write, read, messages, list, backdate, makeMember } =
+  conversationsOf(() => api);
 
 const DAY_MS = 86_400_000;
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -138,6 +137,50 @@ describe('the status of a conversation', () => {
     await backdate(next, 'resolved_at', '31 days');
     const third = await write(user, id, { client_message_id: 'd' });
     expect((await read(user, third.body.conversation_id)).previous_id).toBe(next);
+  });
+
+  test('has any number of successors, one after another', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    let latest = id;
+    for (let number = 0; number < 25; number++) {
+      await patch(team, `/v1/conversations/${latest}`, { status: 'resolved' });
+      await backdate(latest, 'resolved_at', '31 days');
+      const written = await write(user, id, { client_message_id: String(number) });
+      expect([number, written.status]).toEqual([number, 201]);
+      expect((await read(user, written.body.conversation_id)).previous_id).toBe(latest);
+      latest = written.body.conversation_id;
+    }
+    expect((await write(user, id, { client_message_id: '24' })).body.conversation_id).toBe(latest);
+  });
+
+  test('starts another one when the successor was merged back into it', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const resolve = async () => {
+      await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+      await backdate(id, 'resolved_at', '31 days');
+    };
+    const writeTo = (to: string, name: string) => write(user, to, { client_message_id: name });
+    const merge = (from: string, into: string) => post(team, `/v1/conversations/${from}/merge`, { into });
+    await resolve();
+    const successors: string[] = [(await writeTo(id, 'a')).body.conversation_id];
+    // directly, and by way of another conversation
+    for (const [name, between] of [
+      ['b', []],
+      ['c', [(await start(user)).body.id]],
+    ] as const) {
+      const way: string[] = [successors.at(-1) as string, ...between, id];
+      for (const [index, into] of way.entries())
+        if (index > 0) expect((await merge(way[index - 1] as string, into)).status).toBe(200);
+      await resolve();
+      const written = await writeTo(way[0] as string, name);
+      expect([written.status, (await writeTo(id, name)).body]).toEqual([201, written.body]);
+      expect(await read(user, written.body.conversation_id)).toMatchObject({ previous_id: id, status: 'open' });
+      successors.push(written.body.conversation_id);
+    }
+    expect(new Set([id, ...successors]).size).toBe(4);
+    expect((await writeTo(id, 'd')).body.conversation_id).toBe(successors.at(-1));
   });
 
   test('rejects a client_message_id for the successor that started another conversation', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
-import { conversationsOf, problem } from '../support/conversations.ts';
+import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -50,5 +50,34 @@ describe('messages', () => {
     const path = `/v1/conversations/${id}/messages?limit=1`;
     const { next_cursor } = (await get(user, path)).body;
     expect(problem(await get(user, `${path}&order=desc&cursor=${next_cursor}`))).toEqual([400, 'invalid-cursor']);
+  });
+
+  test('after many others are found by their number, and a page that ends early names no time', async () => {
+    const { tenant, user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await write(team, id, { kind: 'note', body: 'first' });
+    const many = 5100;
+    const insert = (kind: string, seq: string, noteSeq: string) =>
+      api.database.query(
+        `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
+           created_at, redacted)
+         select $1, gen_random_uuid(), $2, ${seq}, ${noteSeq}, $3, 'api', 'key', n::text, 'text', now(), false
+         from generate_series(2, ${many}) as n`,
+        [tenant.uuid, uuidOf(id), kind],
+      );
+    await insert('reply', 'n', '0');
+    await insert('note', String(many), 'n');
+    await api.database.query('update conversations set last_seq = $2, last_note_seq = $2 where id = $1', [
+      ...[uuidOf(id), many],
+    ]);
+    const list = async (query: string) => (await get(team, `/v1/conversations/${id}/messages?limit=100&${query}`)).body;
+    for (const order of ['asc', 'desc']) {
+      const newest = await list(`after_seq=${many}&after_note_seq=${many - 3}&order=${order}`);
+      const seqs = newest.data.map(({ seq }: { seq: number }) => seq);
+      expect([seqs.toSorted(), newest.has_more]).toEqual([[many - 2, many - 1, many], false]);
+    }
+    const early = await list(`after_seq=${many}&after_note_seq=0`);
+    expect([early.data.length, early.has_more]).toEqual([1, true]);
+    expect(early).not.toHaveProperty('searched_to');
   });
 });

@@ -373,6 +373,9 @@ describe('editing and redacting a message', () => {
     }
     expect((await read(team, id)).message_count).toBe(1);
     expect(problem(await patch(user, path, { body: 'Back' }))).toEqual([409, 'message-not-editable']);
+    const { updated_at } = await read(team, id);
+    expect((await api.request('DELETE', path, { as: user })).status).toBe(204); // repeated, because its reply was lost
+    expect((await read(team, id)).updated_at).toBe(updated_at);
     const [left] = await api.database.query<{ found: number }>(
       `select count(*)::int as found from conversations c join messages m on m.conversation_id = c.id
        where c.id = $1 and (c::text || m::text) like '%1234%'`,

@@ -169,6 +169,33 @@ describe('the counts of views', () => {
     expect(await countsOf(bob)).toMatchObject({ mine: { count: 1 }, mentions: { count: 0 } });
   });
 
+  test('leave out what the order of a view leaves out of its list', async () => {
+    const { tenant, ada } = await makeTeam();
+    const team = tenant.key.apiKey;
+    const owner = await makeMember(api, tenant, 'owner');
+    const startOne = async () => (await start(await tenant.sign('user|1'))).body.id;
+    await startOne(); // waits without a target
+    expect((await ask(owner, 'PATCH', '/v1/tenant', { reply_targets: { none: 60, high: 30 } })).status).toBe(200);
+    const [, pending, answered] = [await startOne(), await startOne(), await startOne()];
+    await patch(team, `/v1/conversations/${pending}`, { status: 'pending', priority: 'high' });
+    await write(team, answered);
+    for (const [sort, filter, count] of [
+      ['waiting_since', {}, 2],
+      ['waiting_since', { status: 'pending' }, 0],
+      ['reply_due_at', {}, 2],
+      ['reply_due_at', { priority: 'high' }, 1],
+      ['reply_due_at', { overdue: false }, 2],
+      ['created_at', {}, 4],
+    ] as const) {
+      const { id } = (await save(ada, { filter, sort })).body;
+      const query = Object.entries(filter).map(([name, value]) => `&${name}=${value}`);
+      const listed = await ask(ada, 'GET', `/v1/conversations?sort=${sort}${query.join('')}`);
+      expect([sort, filter, listed.body.data.length, (await countsOf(ada))[id].count]).toEqual([
+        ...[sort, filter, count, count],
+      ]);
+    }
+  });
+
   test('end at 1,000, and after looking at 2,000 conversations', async () => {
     const { tenant, ada } = await makeTeam();
     await seed(tenant, 1000);

@@ -42,6 +42,11 @@ describe('a change', () => {
       { custom: { plan: 'pro', seats: 3, city: 'Kiel' } },
       ['custom', { city: null }, { city: 'Kiel' }],
     ],
+    [
+      'that adds one with the name of a member that every object inherits',
+      { custom: { plan: 'pro', seats: 3, constructor: 'Lotus' } },
+      ['custom', { constructor: null }, { constructor: 'Lotus' }],
+    ],
   ])('%s', (_, change, event) => {
     expect(eventsOf(change)).toEqual([event]);
   });

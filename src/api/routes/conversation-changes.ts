@@ -2,9 +2,10 @@ import { BulkResults, BulkUpdate, checkSnooze, MAX_BULK, Merge } from '../../dom
 import { Conversation } from '../../domain/conversations.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { changeConversations, mergeConversation as mergeConversationRow } from '../../storage/conversation-changes.ts';
+import type { ConversationRow } from '../../storage/conversation-rows.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, conversationReply } from './views/conversations.ts';
+import { ConversationPath, conversationReply, conversationTag } from './views/conversations.ts';
 
 export const updateConversations = operation({
   id: 'updateConversations',
@@ -44,11 +45,13 @@ export const mergeConversation = operation({
   body: Merge,
   status: 200,
   response: Conversation,
+  ifMatch: true,
   etag: true,
   problems: ['invalid-transition'],
-  async handle({ caller, params, body }, { storage }) {
+  async handle({ caller, params, body, requireTag }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const row = await mergeConversationRow(tenant, { id: params.id, into: body.into }, authorOf(caller));
+    const check = (before: ConversationRow) => requireTag(conversationTag('team', before), 'settings');
+    const row = await mergeConversationRow(tenant, { id: params.id, into: body.into }, authorOf(caller), check);
     return conversationReply('team', row);
   },
 });

@@ -135,7 +135,8 @@ export const redactMessage = operation({
   problems: ['message-not-editable'],
   async handle({ caller, params }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact');
+    const { isChanged } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact');
+    return reply({ status: 204, unchanged: !isChanged });
   },
 });
 

@@ -125,9 +125,9 @@ function countedFilters(memberId: string, saved: readonly ViewRow[]): Map<string
   const counted = saved.filter(({ filter }) => filter.q === undefined);
   return new Map([
     ...Object.entries(fixed),
-    ...counted.map(({ id, filter: { mentioned, ...filter } }): [string, ConversationFilter] => [
+    ...counted.map(({ id, filter: { mentioned, ...filter }, sort }): [string, ConversationFilter] => [
       toTypeId('view', id),
-      { side: 'team', ...filter, mentioned: mentionedFilter(memberId, mentioned) },
+      { side: 'team', ...filter, sort, mentioned: mentionedFilter(memberId, mentioned) },
     ]),
   ]);
 }

@@ -138,7 +138,7 @@ export const patchWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Update, disable or enable a webhook',
   description:
-    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, or enabled again, it is tried at once.',
+    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once. Events of types that it no longer has are not sent any more, also those that wait for another attempt.',
   audit: 'webhook.updated',
   params: WebhookPath,
   body: WebhookPatch,
@@ -193,12 +193,15 @@ export const rotateWebhookSecret = operation({
   body: WebhookRotation,
   status: 200,
   response: Webhook,
+  ifMatch: true,
   etag: true,
   problems: ['rotation-running'],
-  async handle({ caller, params, body }, { storage, keychain, now }) {
+  async handle({ caller, params, body, requireTag }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const { row, secret } = await rotateSecret(tenant, keychain, params.id, body.overlap_hours, at);
+    const check = (before: WebhookRow) => requireTag(tagOf(before, at), 'settings');
+    const rotation = { overlapHours: body.overlap_hours, now: at, check };
+    const { row, secret } = await rotateSecret(tenant, keychain, params.id, rotation);
     return replyWith(row, at, secret);
   },
 });
