@@ -1,5 +1,6 @@
 import type { CallOptions } from './call.ts';
 import { notify } from './callbacks.ts';
+import { withDefaults } from './defaults.ts';
 import { aborted, ParleyError } from './errors.ts';
 import { listen } from './listen.ts';
 import type { RetryPolicy } from './policy.ts';
@@ -24,9 +25,8 @@ export function delayBefore(
   retryAfterMs: number | null,
 ): number | null {
   const { retries, baseMs, capMs, longestRetryAfterMs } = policy;
-  if (retries !== null && retry > retries) return null;
+  if (retries !== null && (retry > retries || (retryAfterMs ?? 0) > longestRetryAfterMs)) return null;
   if (retryAfterMs === null) return Math.floor(random * Math.min(capMs, baseMs * 2 ** (retry - 1)));
-  if (retries !== null && retryAfterMs > longestRetryAfterMs) return null;
   return Math.min(retryAfterMs, longestRetryAfterMs) + Math.floor(random * baseMs);
 }
 
@@ -76,7 +76,7 @@ export async function persist<T>(
     } catch (error) {
       const failure = error instanceof ParleyError ? error : undefined;
       const delay = failure?.retryable
-        ? delayBefore({ ...policy, ...retry }, number, wire.random(), failure.retryAfterMs)
+        ? delayBefore(withDefaults(policy, retry), number, wire.random(), failure.retryAfterMs)
         : null;
       report(failure ?? {}, failure, delay);
       if (delay === null) throw error;

@@ -34,6 +34,29 @@ function outboxOn(answer: (sent: Sent, index: number) => Promise<Answered> | Ans
 }
 const NEVER = new Promise<never>(() => {});
 
+test('an answer that cannot be sent is refused, and holds up no other', async () => {
+  const { wire, outbox } = outboxOn(acceptAll);
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  for (const metadata of [{ big: 10n }, cyclic])
+    await expect(outbox.record(answerWith({ metadata: metadata as never }))).rejects.toMatchObject({
+      kind: 'invalid-argument',
+    });
+  await outbox.record(answerWith());
+  expect(await outbox.flush()).toEqual({ outcome: 'done' });
+  expect(wire.sent).toHaveLength(1);
+});
+
+test('an answer is stored as it is sent: storages of browsers refuse functions and proxies', async () => {
+  const storage = memoryStorage();
+  const { outbox } = outboxOn(acceptAll, {
+    storage: { ...storage, put: async entry => storage.put(structuredClone(entry)) },
+  });
+  const metadata = new Proxy({ plan: 'pro', format: () => '' }, {}) as never;
+  await outbox.record(answerWith({ metadata }));
+  expect((await outbox.waiting()).map(({ answer }) => answer.metadata)).toEqual([{ plan: 'pro' }]);
+});
+
 describe('a flush that is cancelled', () => {
   test('while the server works ends at once, and the next one sends the same answer', async () => {
     const cancel = new AbortController();

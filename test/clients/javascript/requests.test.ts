@@ -162,21 +162,28 @@ describe('requests.json', () => {
     expect([...(wire.sent[0]?.headers.keys() ?? [])].filter(name => !allowed.includes(name))).toEqual([]);
   });
 
-  test.each(['', '.', '..'])('an id "%s", which would change the path, is rejected', async id => {
-    const wire = createNetwork(() => ANY_REPLY);
-    const client = createClient({ baseUrl: BASE, provider: () => ({ access_token: tokenFor('user|1', 3600) }), wire });
-    const conversations = createConversations(client);
-    const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
-    const calls = [
-      () => client.readAnswer(id),
-      () => conversations.read(id),
-      () => conversations.updateMessage('conversation_1', id, { body: 'x' }),
-      () => server.questions.delete(id),
-    ];
-    for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
-    expect(() => conversations.listMessages(id)).toThrow('id must not be');
-    expect(wire.sent).toEqual([]);
-  });
+  test.each(['', '.', '..', 'a\ud800'])(
+    'an id "%s", which would change the path or has no encoding, is rejected',
+    async id => {
+      const wire = createNetwork(() => ANY_REPLY);
+      const client = createClient({
+        baseUrl: BASE,
+        provider: () => ({ access_token: tokenFor('user|1', 3600) }),
+        wire,
+      });
+      const conversations = createConversations(client);
+      const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
+      const calls = [
+        () => client.readAnswer(id),
+        () => conversations.read(id),
+        () => conversations.updateMessage('conversation_1', id, { body: 'x' }),
+        () => server.questions.delete(id),
+      ];
+      for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
+      expect(() => conversations.listMessages(id)).toThrow('id must not be');
+      expect(wire.sent).toEqual([]);
+    },
+  );
 
   test('issuePublicToken of a public key', async () => {
     const request = requestCases.find(({ operation }) => operation === 'issuePublicToken') as RequestCase;

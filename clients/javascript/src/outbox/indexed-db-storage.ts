@@ -55,7 +55,7 @@ function createConnection(name: string) {
     return opening;
   };
   const attempt = <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> =>
-    within(LONGEST_MS, connect().then(work), 'IndexedDB did not answer');
+    within(LONGEST_MS, connect().then(work), 'The storage did not answer');
   return async <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> => {
     const used = opening;
     try {
