@@ -134,3 +134,11 @@ def test_what_no_header_can_hold_is_refused(named: Any) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(named))):
         connect("sync", network).call("publishQuestion", "question_1", **named)
     assert network.sent == []
+
+
+@pytest.mark.parametrize("key_id", [None, "", "sk_1"])
+def test_what_is_no_public_key_is_refused(key_id: Any) -> None:
+    network = Network()
+    with pytest.raises(InvalidArgument, match="public_key_id"):
+        connect("sync", network).call("issuePublicToken", "tenant_1", user_id="1", public_key_id=key_id)
+    assert network.sent == []

@@ -185,6 +185,11 @@ describe('requests.json', () => {
     },
   );
 
+  test.each([undefined, '', 'sk_1'])('"%s" is not the id of a public key', keyId => {
+    const grant = { baseUrl: BASE, tenantId: 'tenant_1', keyId: keyId as string, userId: () => '1' };
+    expect(() => publicTokens(grant)).toThrow('keyId must be the id of a public API key');
+  });
+
   test('issuePublicToken of a public key', async () => {
     const request = requestCases.find(({ operation }) => operation === 'issuePublicToken') as RequestCase;
     const wire = createNetwork(() => ({ status: 200, body: { access_token: 'a.b.c' } }));

@@ -106,7 +106,7 @@ def post_identified(path: str, body: object) -> Call[Any]:
 
 def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
     """A POST authenticated by the id of a public key (specification 4.2)."""
-    if not key_id.startswith("key_"):
+    if not isinstance(key_id, str) or not key_id.startswith("key_"):  # unset environment variables are None
         raise InvalidArgument("public_key_id", "must be the id of a public key")
     basic = b64encode(f"api_key:{key_id}".encode()).decode("ascii")
     return Call("POST", path, _read_object, body=body, headers={"Authorization": f"Basic {basic}"})
