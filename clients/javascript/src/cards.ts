@@ -54,7 +54,7 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
         },
       });
       if (status === 304 && known) return known.cards;
-      const { data: cards, appearance: given, poll_after_s } = (json ?? {}) as CardList;
+      const { data: cards, appearance: given, poll_after_s } = Object(json) as CardList;
       if (!asked || !Array.isArray(cards)) throw unreadable(status, headers);
       const owner = asOwner(asked);
       appearance = given;

@@ -42,7 +42,7 @@ export interface Persistence {
 /** Rejects with `aborted` as soon as the signal does. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
-  let stop = () => {};
+  let stop: (() => void) | undefined;
   const ended = new Promise<never>((_, reject) => {
     const end = () => reject(aborted(signal));
     if (signal.aborted) end();
@@ -61,7 +61,7 @@ export async function persist<T>(
     if (signal?.aborted) throw aborted(signal);
     const start = wire.now();
     const report = (
-      { status = 0, requestId = null }: { status?: number; requestId?: string | null },
+      { status = 0, requestId = null }: { status?: number; requestId?: string | null | undefined },
       error?: ParleyError,
       retryInMs: number | null = null,
     ) => {
@@ -71,7 +71,7 @@ export async function persist<T>(
     try {
       const value = await unlessAborted(signal, attempt(number - 1));
       const { status, headers } = Object(value) as Partial<Reply>;
-      report({ status, requestId: headers?.get('X-Request-Id') ?? null });
+      report({ status, requestId: headers?.get('X-Request-Id') });
       return value;
     } catch (error) {
       const failure = error instanceof ParleyError ? error : undefined;

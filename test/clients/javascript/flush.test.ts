@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
+  browserStorage,
   createClient,
   createOutbox,
   memoryStorage,
@@ -46,6 +47,25 @@ test('an answer that cannot be sent is refused, and holds up no other', async ()
   expect(await outbox.flush()).toEqual({ outcome: 'done' });
   expect(wire.sent).toHaveLength(1);
 });
+
+test.each([undefined, null, new Error('denied')])(
+  'an outbox without a database of the browser (%s) keeps answers in memory',
+  async found => {
+    const get = () => {
+      if (found) throw found;
+      return found;
+    };
+    Object.defineProperty(globalThis, 'indexedDB', { configurable: true, get });
+    try {
+      const { outbox } = outboxOn(acceptAll, { storage: browserStorage() });
+      await outbox.record(answerWith());
+      expect((await outbox.waiting()).map(({ id }) => id)).toEqual([ID]);
+      expect(await outbox.flush()).toEqual({ outcome: 'done' });
+    } finally {
+      Reflect.deleteProperty(globalThis, 'indexedDB');
+    }
+  },
+);
 
 test('an answer is stored as it is sent: storages of browsers refuse functions and proxies', async () => {
   const storage = memoryStorage();

@@ -61,7 +61,6 @@ const TOO_LARGE = [{ status: 'rejected', code: 'body-too-large' } as Receipt];
 
 /** Creates an outbox for the answers of a client's users. */
 export function createOutbox(client: Client, options: OutboxOptions = {}): Outbox {
-  const { automatic = true } = options;
   const { now } = client.wire;
   const storage = boundStorage(options.storage ?? browserStorage(), options.storageTimeoutMs ?? 15_000);
   const entries = openEntries(storage, now, (answer, code) => notify(options.onLost, answer, code));
@@ -136,13 +135,8 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     waiting: entries.list,
     close: () => departures?.close(),
   };
-  if (automatic)
-    departures = watchDepartures({
-      client,
-      flush,
-      flushBeyondPage,
-      policy: withDefaults(OUTBOX_POLICY, options.retry),
-    });
+  const policy = withDefaults(OUTBOX_POLICY, options.retry);
+  if (options.automatic !== false) departures = watchDepartures({ client, flush, flushBeyondPage, policy });
   return outbox;
 }
 
@@ -173,7 +167,7 @@ async function sendBatch(client: Client, owner: Owner, batch: Entry[], options: 
 }
 
 function receiptsIn({ json, status, headers }: Reply): Receipt[] {
-  const results = (json as { results?: Receipt[] } | null)?.results;
+  const { results } = Object(json) as { results?: Receipt[] };
   if (status === 202 && Array.isArray(results)) return results;
   throw unreadable(status, headers);
 }
