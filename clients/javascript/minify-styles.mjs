@@ -8,6 +8,7 @@ const minify = css =>
     .replace(/: /g, ':')
     .replace(/ ([+~]) (?=[^;}]*{)/g, '$1') // of selectors; `calc` needs them
     .replace(/;}/g, '}')
+    .replace(/ !|(?<=@media) /g, each => each.trim())
     .trim();
 
 for (const part of ['feedback', 'placements']) {

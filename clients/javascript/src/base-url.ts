@@ -18,7 +18,7 @@ export function checkUrl(url: string, { allowHttp = false, isRelative }: UrlOpti
     const isHttp = parsed.protocol === 'http:' && (allowHttp || LOOPBACK.test(parsed.hostname));
     if (parsed.protocol === 'https:' || isHttp) return parsed;
   } catch {} // not a URL
-  throw new ParleyError('insecure-url', `The URL must use https:// (or http://localhost, or allowHttp): ${url}`);
+  throw new ParleyError('insecure-url', 'The URL must use https:// (or http://localhost, or allowHttp).');
 }
 
 /** Returns the base that paths are appended to. Throws `insecure-url`. */

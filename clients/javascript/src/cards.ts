@@ -1,5 +1,5 @@
 import type { Call, CallOptions } from './call.ts';
-import { ParleyError } from './errors.ts';
+import { unreadable } from './errors.ts';
 import { type Query, withQuery } from './path.ts';
 import { asOwner, isSameOwner, type Owner } from './tokens.ts';
 import type { Appearance, Card, CardQuery } from './types.ts';
@@ -54,9 +54,8 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
         },
       });
       if (status === 304 && known) return known.cards;
-      const { data: cards, appearance: given, poll_after_s } = (json ?? {}) as CardList;
-      if (!asked || !Array.isArray(cards))
-        throw new ParleyError('unreadable', 'The response contains no cards.', { status });
+      const { data: cards, appearance: given, poll_after_s } = Object(json) as CardList;
+      if (!asked || !Array.isArray(cards)) throw unreadable(status, headers);
       const owner = asOwner(asked);
       appearance = given;
       if (poll_after_s !== undefined) pollAfterMs = poll_after_s * 1000;

@@ -2,6 +2,7 @@ import type { Attempt } from './attempt.ts';
 import { checkBaseUrl } from './base-url.ts';
 import type { Call, CallOptions } from './call.ts';
 import { type CardReader, createCardReader } from './cards.ts';
+import { withDefaults } from './defaults.ts';
 import { fillPath } from './path.ts';
 import type { RetryPolicy } from './policy.ts';
 import { persist, REQUEST_POLICY } from './retry.ts';
@@ -68,7 +69,7 @@ export interface Client extends CardReader {
 export function createClient(options: ClientOptions): Client {
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowHttp);
   const wire = openWire(options.wire, options.onAttempt);
-  const policy = { ...REQUEST_POLICY, ...options.retry };
+  const policy = withDefaults(REQUEST_POLICY, options.retry);
   const tokens = createTokenCache(options.provider, wire);
   const listeners = new Set<() => void>();
 
@@ -82,11 +83,8 @@ export function createClient(options: ClientOptions): Client {
     wire,
     request,
     requestBeyondPage,
-    owner() {
-      const visit = tokens.visit();
-      return persist({ wire, policy }, () => visit.token());
-    },
-    heldOwner: () => tokens.held(),
+    owner: () => persist({ wire, policy }, tokens.visit().token),
+    heldOwner: tokens.held,
     whoAmI: options => ask({ operation: 'whoAmI', method: 'GET', path: '/v1/me', options }),
     async patchMyAttributes(attributes, options) {
       const asked = { operation: 'patchMyAttributes', method: 'PATCH', path: '/v1/me/attributes', options };

@@ -1,8 +1,9 @@
 import type { CallOptions } from './call.ts';
 import type { Client } from './client.ts';
+import { unreadable } from './errors.ts';
 import { newId } from './ids.ts';
-import { createList, type List, type Page } from './pages.ts';
-import { fillPath, type Query } from './path.ts';
+import { createList, type List, readPage } from './pages.ts';
+import { fillPath } from './path.ts';
 import type { Conversation, ConversationQuery, Message, MessageQuery, NewConversation, NewMessage } from './types.ts';
 
 /** The user's conversations with the team. Public tokens: `forbidden`. */
@@ -50,8 +51,15 @@ const withId = <Body extends { client_message_id?: string }>(body: Body): Body =
 /** Counts the user's conversations with unread messages. */
 export async function countUnread(client: Requester, options?: CallOptions): Promise<number> {
   const operation = 'countUnreadConversations';
-  const { json } = await client.request({ operation, method: 'GET', path: `${PATH}/unread-count`, options });
-  return (json as { count: number }).count;
+  const { json, status, headers } = await client.request({
+    operation,
+    method: 'GET',
+    path: `${PATH}/unread-count`,
+    options,
+  });
+  const { count } = Object(json) as { count: number };
+  if (typeof count !== 'number') throw unreadable(status, headers);
+  return count;
 }
 
 /** Creates the operations on the conversations of a client's users. */
@@ -62,10 +70,12 @@ export function createConversations(client: Requester): Conversations {
     method: string,
     path: string,
     options?: CallOptions,
-    sent: { query?: Query; body?: unknown } = {},
+    sent: { body?: unknown } = {},
   ): Promise<T> => (await client.request({ operation, method, path, options, ...sent })).json as T;
   const list = <Item>(operation: string, path: string, options?: CallOptions, query: object = {}): List<Item> =>
-    createList(query, page => ask<Page<Item>>(operation, 'GET', path, options, { query: page }));
+    createList(query, async page =>
+      readPage(await client.request({ operation, method: 'GET', path, options, query: page })),
+    );
 
   return {
     list: (query, options) => list('listConversations', PATH, options, query),

@@ -108,18 +108,14 @@ const KINDS: Record<number, ErrorKind> = {
   501: 'not-implemented',
 };
 
-function kindOf(status: number): ErrorKind {
-  if (status < 400) return 'unreadable';
-  return KINDS[status] ?? (status < 500 ? 'malformed' : 'unavailable');
-}
+const kindOf = (status: number): ErrorKind => KINDS[status] ?? (status < 500 ? 'malformed' : 'unavailable');
 
 /** Limit of a parsed `Retry-After`: any number of digits is a number of milliseconds. */
 const LONGEST_RETRY_AFTER_MS = 1e12;
 
 /** Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; null if absent or invalid. */
-function readRetryAfter(value: string | null, now: number): number | null {
-  if (value === null) return null;
-  const at = /^[A-Za-z]/.test(value) ? Date.parse(value) : Number.NaN;
+function readRetryAfter(value: string, now: number): number | null {
+  const at = /^[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
   const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Math.max(0, at - now);
   return Number.isNaN(waitMs) ? null : Math.min(waitMs, LONGEST_RETRY_AFTER_MS);
 }
@@ -142,20 +138,28 @@ function messageOf(summary: string, code: string | null, requestId: string | nul
   return [summary, ...fields, marks && `(${marks})`].filter(Boolean).join(' ');
 }
 
+/** A response that is not from Parley, such as that of a proxy. */
+export const unreadable = (status: number, headers: Headers, cause?: unknown): ParleyError => {
+  const requestId = headers.get('X-Request-Id');
+  return new ParleyError('unreadable', 'The response is a redirect or not of Parley. Check the URL.', {
+    status,
+    requestId,
+    cause,
+  });
+};
+
 /** Converts an error response to an error. */
 export function errorFrom(status: number, headers: Headers, text: string, now: number): ParleyError {
-  const kind = kindOf(status);
-  const known = kind === 'unreadable' ? {} : readDocument(text);
+  if (status < 400) return unreadable(status, headers); // a redirect; browsers hide its status, which is then 0
+  const known = readDocument(text);
   const code = asText(known.code);
   const detail = asText(known.detail);
   const title = asText(known.title);
   const requestId = asText(known.request_id) ?? headers.get('X-Request-Id');
-  const errors: FieldError[] = Array.isArray(known.errors) ? known.errors : [];
-  const isRedirect = kind === 'unreadable'; // browsers hide redirected responses: their status is 0
-  const unknown = isRedirect
-    ? 'The server redirected the request. Check the URL.'
-    : `The server responded with status ${status}.`;
-  return new ParleyError(kind, messageOf(detail ?? title ?? unknown, code, requestId, errors), {
+  const given = [known.errors].flat() as (FieldError | null)[]; // or those of a proxy
+  const errors = given.filter(each => asText(each?.code) && asText(each?.detail)) as FieldError[];
+  const summary = detail ?? title ?? `The server responded with status ${status}.`;
+  return new ParleyError(kindOf(status), messageOf(summary, code, requestId, errors), {
     status,
     code,
     title,
@@ -163,7 +167,7 @@ export function errorFrom(status: number, headers: Headers, text: string, now: n
     requestId,
     errors,
     retryable: [408, 425, 429].includes(status) || status >= 500 || code === 'idempotency-key-in-use',
-    retryAfterMs: readRetryAfter(headers.get('Retry-After'), now),
+    retryAfterMs: readRetryAfter(headers.get('Retry-After') ?? '', now),
   });
 }
 

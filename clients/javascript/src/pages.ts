@@ -1,4 +1,6 @@
+import { unreadable } from './errors.ts';
 import type { Query } from './path.ts';
+import type { Reply } from './wire.ts';
 
 /** One page of a list. */
 export interface Page<Item> {
@@ -10,6 +12,13 @@ export interface Page<Item> {
 /** A list: `for await` iterates over all items and fetches pages on demand; `page()` returns only the first page. */
 export interface List<Item> extends AsyncIterable<Item> {
   page(): Promise<Page<Item>>;
+}
+
+/** Returns the page in a reply. Throws `unreadable` for other content. */
+export function readPage<Found extends { data: unknown[] }>({ json, status, headers }: Reply): Found {
+  const page = json as Found | undefined;
+  if (!Array.isArray(page?.data)) throw unreadable(status, headers);
+  return page;
 }
 
 /** Creates a list from `fetchPage`, which receives the query with each page's cursor. */

@@ -53,7 +53,7 @@ export interface PublicTokenOptions {
 /** Creates a provider for apps without a backend (specification 4.2): restricted tokens for unverified users. */
 export function publicTokens({ baseUrl, tenantId, keyId, userId, allowHttp, wire }: PublicTokenOptions): Provider {
   const url = checkBaseUrl(baseUrl, allowHttp) + fillPath('/v1/tenants/{id}/issuers/public/auth/token', [tenantId]);
-  if (!keyId.startsWith('key_')) throw new ParleyError('invalid-argument', 'keyId must be the id of a public API key.');
+  if (!/^key_/.test(keyId)) throw new ParleyError('invalid-argument', 'keyId must be the id of a public API key.');
   return async () => {
     const { json } = await exchange(openWire(wire), {
       method: 'POST',

@@ -1,5 +1,6 @@
 import type { CallOptions } from './call.ts';
 import { notify } from './callbacks.ts';
+import { withDefaults } from './defaults.ts';
 import { aborted, ParleyError } from './errors.ts';
 import { listen } from './listen.ts';
 import type { RetryPolicy } from './policy.ts';
@@ -24,9 +25,8 @@ export function delayBefore(
   retryAfterMs: number | null,
 ): number | null {
   const { retries, baseMs, capMs, longestRetryAfterMs } = policy;
-  if (retries !== null && retry > retries) return null;
+  if (retries !== null && (retry > retries || (retryAfterMs ?? 0) > longestRetryAfterMs)) return null;
   if (retryAfterMs === null) return Math.floor(random * Math.min(capMs, baseMs * 2 ** (retry - 1)));
-  if (retries !== null && retryAfterMs > longestRetryAfterMs) return null;
   return Math.min(retryAfterMs, longestRetryAfterMs) + Math.floor(random * baseMs);
 }
 
@@ -42,7 +42,7 @@ export interface Persistence {
 /** Rejects with `aborted` as soon as the signal does. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
-  let stop = () => {};
+  let stop: (() => void) | undefined;
   const ended = new Promise<never>((_, reject) => {
     const end = () => reject(aborted(signal));
     if (signal.aborted) end();
@@ -61,7 +61,7 @@ export async function persist<T>(
     if (signal?.aborted) throw aborted(signal);
     const start = wire.now();
     const report = (
-      { status = 0, requestId = null }: { status?: number; requestId?: string | null },
+      { status = 0, requestId = null }: { status?: number; requestId?: string | null | undefined },
       error?: ParleyError,
       retryInMs: number | null = null,
     ) => {
@@ -71,12 +71,12 @@ export async function persist<T>(
     try {
       const value = await unlessAborted(signal, attempt(number - 1));
       const { status, headers } = Object(value) as Partial<Reply>;
-      report({ status, requestId: headers?.get('X-Request-Id') ?? null });
+      report({ status, requestId: headers?.get('X-Request-Id') });
       return value;
     } catch (error) {
       const failure = error instanceof ParleyError ? error : undefined;
       const delay = failure?.retryable
-        ? delayBefore({ ...policy, ...retry }, number, wire.random(), failure.retryAfterMs)
+        ? delayBefore(withDefaults(policy, retry), number, wire.random(), failure.retryAfterMs)
         : null;
       report(failure ?? {}, failure, delay);
       if (delay === null) throw error;

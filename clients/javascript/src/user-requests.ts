@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import { ParleyError, userChanged } from './errors.ts';
+import { toJson } from './json.ts';
 import { withQuery } from './path.ts';
 import type { RetryPolicy } from './policy.ts';
 import { persist } from './retry.ts';
@@ -28,10 +29,10 @@ export function createUserRequests({ baseUrl, wire, policy, tokens }: Parts): Us
       url: baseUrl + withQuery(call.path, call.query ?? {}),
       headers: {
         Authorization: `Bearer ${token.text}`,
-        ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(call.body ? { 'Content-Type': 'application/json' } : {}),
         ...call.headers?.(token),
       },
-      body: JSON.stringify(call.body), // undefined without a body
+      body: toJson(call.body), // undefined without a body
       keepalive,
     };
     return exchange(wire, outgoing, call.options);

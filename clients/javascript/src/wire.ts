@@ -1,5 +1,7 @@
 import type { Attempt } from './attempt.ts';
-import { errorFrom, ParleyError } from './errors.ts';
+import { withDefaults } from './defaults.ts';
+import { errorFrom, ParleyError, unreadable } from './errors.ts';
+import { startTimer } from './limit.ts';
 import { listen } from './listen.ts';
 import { SDK } from './version.ts';
 
@@ -17,15 +19,17 @@ export interface Wire {
 }
 
 /** The defaults with overrides. */
-export const openWire = (parts: Partial<Wire> = {}, onAttempt = parts.onAttempt): Wire => ({
-  fetch: (input, init) => globalThis.fetch(input, init), // looked up per call: apps may wrap `fetch` after this module is loaded
-  now: Date.now,
-  random: Math.random,
-  sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
-  timeoutMs: 30_000,
-  ...parts,
-  onAttempt,
-});
+export const openWire = (parts: Partial<Wire> = {}, onAttempt = parts.onAttempt): Wire =>
+  withDefaults<Wire>(
+    {
+      fetch: (input, init) => globalThis.fetch(input, init), // looked up per call: apps may wrap `fetch` after this module is loaded
+      now: Date.now,
+      random: Math.random,
+      sleep: ms => new Promise(resolve => startTimer(resolve, ms)),
+      timeoutMs: 30_000,
+    },
+    { ...parts, onAttempt },
+  );
 
 /** An outgoing request. */
 export interface Outgoing {
@@ -61,11 +65,11 @@ export interface Bounds {
 export async function exchange(wire: Wire, { url, ...init }: Outgoing, bounds: Bounds = {}): Promise<Reply> {
   const limit = new AbortController();
   const stop = () => limit.abort();
-  const timer = setTimeout(stop, bounds.timeoutMs ?? wire.timeoutMs);
+  const timer = startTimer(stop, bounds.timeoutMs ?? wire.timeoutMs);
   const unlisten = bounds.signal && listen(bounds.signal, 'abort', stop);
   try {
     const headers = { ...userAgent(), ...init.headers };
-    const { response, text } = await receive(wire, url, { ...init, headers, redirect: 'manual', signal: limit.signal });
+    const [response, text] = await receive(wire, url, { ...init, headers, redirect: 'manual', signal: limit.signal });
     return read(response, text, wire.now());
   } finally {
     clearTimeout(timer);
@@ -73,26 +77,22 @@ export async function exchange(wire: Wire, { url, ...init }: Outgoing, bounds: B
   }
 }
 
-async function receive(wire: Wire, url: string, init: object): Promise<{ response: Response; text: string }> {
+async function receive(wire: Wire, url: string, init: object): Promise<[response: Response, text: string]> {
   try {
     const response = await wire.fetch(url, init);
-    return { response, text: await response.text() };
+    return [response, await response.text()];
   } catch (cause) {
     throw new ParleyError('no-reply', 'The server did not send a complete response.', { retryable: true, cause });
   }
 }
 
 function read({ status, headers }: Response, text: string, now: number): Reply {
-  if (status === 204 || status === 304) return { status, headers, json: undefined };
-  if (status < 200 || status > 299) throw errorFrom(status, headers, text, now);
+  const isEmpty = [204, 304].includes(status);
+  if (!isEmpty && (status < 200 || status > 299)) throw errorFrom(status, headers, text, now);
   try {
-    return { status, headers, json: JSON.parse(text) };
+    // every content of Parley is an object
+    return { status, headers, json: isEmpty ? undefined : JSON.parse(/^\s*{/.test(text) ? text : '') };
   } catch (cause) {
-    const requestId = headers.get('X-Request-Id');
-    throw new ParleyError('unreadable', 'The response is not JSON. Check the URL.', {
-      status,
-      requestId,
-      cause,
-    });
+    throw unreadable(status, headers, cause);
   }
 }

@@ -100,6 +100,9 @@ final class Caller
                 previous: $cause,
             );
         }
+        if ($call->method === 'GET' && $attempt->status === 204) {
+            throw Problem::unreadable($response); // of a proxy: every read has content
+        }
         return Reply::read($response, $text, ($this->wire->now)());
     }
 

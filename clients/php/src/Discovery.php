@@ -21,18 +21,25 @@ final class Discovery
     /** Timeout of one attempt. Most clients have no timeout by default. */
     public const TIMEOUT_S = 30;
 
-    /** Returns the application's client with a timeout and without redirects, if it is a supported one. */
-    public static function client(): ClientInterface
+    /**
+     * Returns the application's client with a timeout and without redirects, if it is a supported one.
+     *
+     * @param bool $usesProxies whether it uses the proxies of the environment
+     */
+    public static function client(bool $usesProxies = true): ClientInterface
     {
-        return self::configure(class_exists(Psr18ClientDiscovery::class) ? Psr18ClientDiscovery::find() : new Guzzle());
+        $found = class_exists(Psr18ClientDiscovery::class) ? Psr18ClientDiscovery::find() : new Guzzle();
+        return self::configure($found, $usesProxies);
     }
 
     /** Returns a client like the found one, with a timeout and without redirects, if it is a supported one. */
-    public static function configure(ClientInterface $found): ClientInterface
+    public static function configure(ClientInterface $found, bool $usesProxies = true): ClientInterface
     {
+        $forGuzzle = ['timeout' => self::TIMEOUT_S] + ($usesProxies ? [] : ['proxy' => '']); // never follows redirects with PSR-18
+        $forSymfony = ['max_duration' => self::TIMEOUT_S, 'max_redirects' => 0] + ($usesProxies ? [] : ['no_proxy' => '*']);
         return match (true) {
-            $found::class === Guzzle::class => new Guzzle(['timeout' => self::TIMEOUT_S]), // never follows redirects with PSR-18
-            $found instanceof Symfony => $found->withOptions(['max_duration' => self::TIMEOUT_S, 'max_redirects' => 0]),
+            $found::class === Guzzle::class => new Guzzle($forGuzzle),
+            $found instanceof Symfony => $found->withOptions($forSymfony),
             default => $found,
         };
     }

@@ -7,7 +7,7 @@ namespace Parley;
 /** JSON encoding and decoding. */
 final class Json
 {
-    /** Members that are objects: PHP would encode an empty array as `[]` instead of `{}`. */
+    /** Members that are objects: PHP would encode an empty array, and one with the keys 0, 1 …, as a list. */
     public const OBJECTS = [
         'after', 'answered', 'app_version', 'attributes', 'change', 'changes', 'config', 'custom', 'frequency', 'labels', 'locale',
         'metadata', 'platform', 'schedule', 'translations', 'values', 'was',
@@ -47,15 +47,16 @@ final class Json
 
     /**
      * @param array<mixed> $value
+     * @param bool $areTranslations whether the value is within `translations`, where everything is an object
      * @return array<mixed>
      */
-    private static function withObjects(array $value): array
+    private static function withObjects(array $value, bool $areTranslations = false): array
     {
         foreach ($value as $name => $member) {
-            if ($member === [] && in_array($name, self::OBJECTS, true)) {
-                $value[$name] = new \stdClass();
-            } elseif (is_array($member)) {
-                $value[$name] = self::withObjects($member);
+            if (is_array($member)) {
+                $isObject = $areTranslations || in_array($name, self::OBJECTS, true);
+                $members = self::withObjects($member, $areTranslations || $name === 'translations');
+                $value[$name] = $isObject ? (object) $members : $members;
             }
         }
         return $value;

@@ -83,16 +83,16 @@ final class Problem
     {
         $read = [];
         foreach (is_array($errors) ? $errors : [] as $error) {
-            if (is_array($error)) {
-                /** @var array<string, mixed> $error */
-                $field = [
-                    'pointer' => self::text($error, 'pointer') ?? '',
-                    'code' => self::text($error, 'code') ?? '',
-                    'detail' => self::text($error, 'detail') ?? '',
-                ];
-                $parameter = self::text($error, 'parameter');
-                $read[] = $parameter === null ? $field : [...$field, 'parameter' => $parameter];
+            /** @var array<string, mixed> $error */
+            $error = is_array($error) ? $error : [];
+            $code = self::text($error, 'code');
+            $detail = self::text($error, 'detail');
+            if ($code === null || $detail === null) {
+                continue; // gateways have errors of their own under this name
             }
+            $field = ['pointer' => self::text($error, 'pointer') ?? '', 'code' => $code, 'detail' => $detail];
+            $parameter = self::text($error, 'parameter');
+            $read[] = $parameter === null ? $field : [...$field, 'parameter' => $parameter];
         }
         return $read;
     }

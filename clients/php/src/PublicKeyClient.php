@@ -31,7 +31,8 @@ final class PublicKeyClient
         }
         $authorization = 'Basic ' . base64_encode("api_key:$keyId");
         $base = BaseUrl::check($baseUrl, $allowHttp);
-        $this->caller = new Caller($base, $authorization, $retry ?? new RetryPolicy(), $wire ?? Wire::open());
+        $wire ??= Wire::open(usesProxies: str_starts_with($base, 'https:'));
+        $this->caller = new Caller($base, $authorization, $retry ?? new RetryPolicy(), $wire);
     }
 
     /**

@@ -53,7 +53,8 @@ final class ServerClient
             throw new \InvalidArgumentException('apiKey must be the bearer value of a server key, sk_…');
         }
         $base = BaseUrl::check($baseUrl, $allowHttp);
-        $this->caller = new Caller($base, "Bearer $apiKey", $retry ?? new RetryPolicy(), $wire ?? Wire::open(), $onAttempt);
+        $wire ??= Wire::open(usesProxies: str_starts_with($base, 'https:'));
+        $this->caller = new Caller($base, "Bearer $apiKey", $retry ?? new RetryPolicy(), $wire, $onAttempt);
     }
 
     /**

@@ -57,6 +57,8 @@ final class Wire
      * @param (\Closure(): float)|null $now
      * @param (\Closure(): float)|null $random
      * @param (\Closure(int): void)|null $sleep
+     * @param bool $usesProxies whether the discovered client uses the proxies of the environment; `ServerClient` uses them
+     *     only with TLS, since otherwise a proxy could read the key
      */
     public static function open(
         ?ClientInterface $client = null,
@@ -65,10 +67,11 @@ final class Wire
         ?\Closure $now = null,
         ?\Closure $random = null,
         ?\Closure $sleep = null,
+        bool $usesProxies = true,
     ): self {
-        $connect = $client === null ? Discovery::client(...) : null;
+        $connect = $client === null ? static fn (): ClientInterface => Discovery::client($usesProxies) : null;
         return new self(
-            $client ?? Discovery::client(),
+            $client ?? Discovery::client($usesProxies),
             $connect,
             $requests ?? Discovery::messages(),
             $streams ?? Discovery::messages(),

@@ -88,6 +88,22 @@ final class RequestsTest extends TestCase
         self::assertSame('{"tags":[]}', (string) $replies->requests[1]->getBody());
     }
 
+    public function testAnObjectWithTheKeysOfAListIsSentAsOne(): void
+    {
+        $replies = new Replies(Replies::json(new \stdClass()), Replies::json(new \stdClass()));
+        $client = new ServerClient(self::BASE, 'sk_test', wire: $replies->wire());
+        $client->putIdentity('user|42', ['attributes' => ['0' => 'a', '1' => 'b']]);
+        self::assertSame('{"attributes":{"0":"a","1":"b"}}', (string) $replies->requests[0]->getBody());
+        $texts = ['title' => 'Farbe', 'config' => ['options' => ['0' => 'Rot', '1' => 'Blau']], 'follow_ups' => []];
+        $client->patchQuestion('question_1', [
+            'config' => ['options' => [['id' => '0', 'label' => 'Red'], ['id' => '1', 'label' => 'Blue']]],
+            'translations' => ['de' => $texts],
+        ]);
+        $sent = '{"config":{"options":[{"id":"0","label":"Red"},{"id":"1","label":"Blue"}]},"translations":{"de":'
+            . '{"title":"Farbe","config":{"options":{"0":"Rot","1":"Blau"}},"follow_ups":{}}}}';
+        self::assertSame($sent, (string) $replies->requests[1]->getBody());
+    }
+
     public function testTextThatIsNotUtf8IsRefused(): void
     {
         $client = new ServerClient(self::BASE, 'sk_test', wire: (new Replies())->wire());

@@ -101,6 +101,42 @@ final class WireTest extends TestCase
         $client->readIngestion();
     }
 
+    /** @return array<string, array{\Closure(): ?Wire}> */
+    public static function wiresWithoutProxies(): array
+    {
+        $nyholm = new Psr17Factory();
+        $symfony = static fn (): ClientInterface => new Symfony(HttpClient::create(), $nyholm, $nyholm);
+        return [
+            'the client, by itself' => [static fn (): ?Wire => null],
+            'Guzzle' => [static fn (): Wire => Wire::open(Discovery::configure(new Guzzle(), false))],
+            'Symfony' => [static fn (): Wire => Wire::open(Discovery::configure($symfony(), false), $nyholm, $nyholm)],
+        ];
+    }
+
+    /**
+     * It could read the key.
+     *
+     * @param \Closure(): ?Wire $open
+     */
+    #[DataProvider('wiresWithoutProxies')]
+    public function testAProxyOfTheEnvironmentIsNotUsedWithoutTls(\Closure $open): void
+    {
+        $names = ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'];
+        foreach ($names as $name) {
+            putenv("$name=http://127.0.0.1:1");
+            $_SERVER[$name] = 'http://127.0.0.1:1';
+        }
+        try {
+            $client = new ServerClient(self::$server->url, 'sk_test', new RetryPolicy(retries: 0), $open());
+            self::assertSame('/v1/ingestion', $client->readIngestion()['path']);
+        } finally {
+            foreach ($names as $name) {
+                putenv($name);
+                unset($_SERVER[$name]);
+            }
+        }
+    }
+
     public function testTheClientThatIsFoundHasATimeLimit(): void
     {
         $client = Discovery::client();

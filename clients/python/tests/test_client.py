@@ -1,4 +1,5 @@
 from datetime import date, datetime, timedelta, timezone
+from enum import Enum, IntEnum
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import parse_qsl
@@ -46,9 +47,28 @@ def test_times_are_sent_in_utc_and_days_as_they_are() -> None:
     assert queries == [{"updated_since": "2026-11-21T11:00:00.000Z", "verified": "false"}, {"from": "2026-11-01"}]
 
 
-def test_a_time_without_a_zone_is_refused() -> None:
+WEST = timezone(timedelta(hours=-2))
+
+
+@pytest.mark.parametrize("time", [datetime(2026, 11, 21), datetime.max.replace(tzinfo=WEST)])
+def test_a_time_without_a_zone_or_after_the_last_one_is_refused(time: datetime) -> None:
     with pytest.raises(InvalidArgument, match="updated_since"):
-        connect("sync", Network()).page("listAnswers", updated_since=datetime(2026, 11, 21))
+        connect("sync", Network()).page("listAnswers", updated_since=time)
+
+
+class State(str, Enum):
+    DONE = "completed"
+
+
+class Version(IntEnum):
+    FIRST = 1
+
+
+def test_members_of_an_enum_are_sent_as_their_values() -> None:
+    page = {"data": [], "has_more": False, "next_cursor": None}
+    network = Network(httpx.Response(200, json=page))
+    connect("sync", network).page("listAnswers", state=State.DONE, version=Version.FIRST)
+    assert dict(parse_qsl(network.sent[0].url.query.decode())) == {"state": "completed", "version": "1"}
 
 
 def test_a_client_closes_its_connections_at_the_end_of_a_with() -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import typing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -161,3 +162,16 @@ def test_every_schema_of_our_operations_has_a_type() -> None:
     used = {name for name in DOCUMENT["components"]["schemas"] if f"schemas/{name}'" in text}
     without_pages = {name for name in used if not name.endswith("Page")}  # `Page` is generic
     assert without_pages - set(resource_types()) == {"Problem", "AnswerView"}  # an error, and the view of public tokens
+
+
+def test_the_readme_lists_every_operation() -> None:
+    rows = Path(__file__).parent.parent.joinpath("README.md").read_text().splitlines()
+    listed = {
+        f"{name}.{method}"
+        for row in rows
+        if row.startswith("| `")
+        for names, methods in [row.strip("| ").split(" | ")]
+        for name, group in zip(names.split(", "), methods.split("; "), strict=True)
+        for method in group.split(", ")
+    }
+    assert {each.replace("`", "") for each in listed} == {".".join(each) for each in OURS.values()}

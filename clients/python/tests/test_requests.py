@@ -1,6 +1,7 @@
 import json
 from typing import Any
 from urllib.parse import parse_qsl
+from uuid import UUID
 
 import httpx
 import pytest
@@ -105,14 +106,39 @@ def test_what_would_lead_to_another_path_is_refused(value: Any, kind: Kind) -> N
 @pytest.mark.parametrize("body", [{"x": float("nan")}, {"x": object()}, {"x": "\ud83d"}])
 def test_what_json_has_no_form_for_is_refused(body: Any) -> None:
     network = Network()
-    with pytest.raises(InvalidArgument, match="body"):
+    with pytest.raises(InvalidArgument, match=r"body must be serializable as JSON: \S+ \S+"):
         connect("sync", network).call("createQuestion", **body)
     assert network.sent == []
 
 
-@pytest.mark.parametrize("named", [{"if_match": '"a"\r\nX: y'}, {"idempotency_key": "ä"}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_no_url_can_hold_is_refused(kind: Kind) -> None:
+    network = Network()
+    with pytest.raises(InvalidArgument, match="query must fit"):
+        connect(kind, network).page("listQuestions", q="x" * 70_000)
+    assert network.sent == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"if_match": '"a"\r\nX: y'},
+        {"if_match": 1},
+        {"idempotency_key": "ä"},
+        {"idempotency_key": ""},  # it would not be the same in the next attempt
+        {"idempotency_key": UUID(int=1)},
+    ],
+)
 def test_what_no_header_can_hold_is_refused(named: Any) -> None:
     network = Network()
     with pytest.raises(InvalidArgument, match=next(iter(named))):
         connect("sync", network).call("publishQuestion", "question_1", **named)
+    assert network.sent == []
+
+
+@pytest.mark.parametrize("key_id", [None, "", "sk_1"])
+def test_what_is_no_public_key_is_refused(key_id: Any) -> None:
+    network = Network()
+    with pytest.raises(InvalidArgument, match="public_key_id"):
+        connect("sync", network).call("issuePublicToken", "tenant_1", user_id="1", public_key_id=key_id)
     assert network.sent == []

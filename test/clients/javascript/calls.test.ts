@@ -113,6 +113,83 @@ describe('a call', () => {
     expect(error.kind).toBe('no-reply');
   });
 
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31])('has a timeout of any length: %d ms', async timeoutMs => {
+    const { wire } = clientsOn(() => LIST);
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      await new Promise((resolve, reject) => {
+        setTimeout(resolve, 50); // timers end the longest timeouts after 1 ms
+        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+      return wire.fetch(url, init);
+    };
+    const server = createServerClient({ baseUrl: BASE, apiKey: 'sk_1', wire: { ...wire, fetch, timeoutMs } });
+    expect((await server.questions.list().page()).data).toEqual([]);
+    expect((await server.questions.list({}, { timeoutMs }).page()).data).toEqual([]);
+    expect(wire.sent).toHaveLength(2);
+  });
+
+  test('has the default of each setting that is undefined', async () => {
+    const { wire } = clientsOn(() => 503);
+    const { sleep } = wire;
+    wire.sleep = async ms => {
+      await sleep(ms);
+      if (wire.slept.length > 3) throw new Error('retries without limit');
+    };
+    const retry = { retries: undefined, baseMs: undefined };
+    const lacking = { ...wire, timeoutMs: undefined };
+    const server = createServerClient({ baseUrl: BASE, apiKey: 'sk_1', retry, wire: lacking });
+    const app = createClient({ baseUrl: BASE, provider, retry, wire: lacking });
+    for (const call of [
+      () => server.ingestion.read(),
+      () => server.ingestion.read({ retry }),
+      () => app.whoAmI(),
+      () => app.whoAmI({ retry }),
+    ]) {
+      wire.slept.length = 0;
+      expect((await failureOf(call())).status).toBe(503);
+      expect(wire.slept).toEqual([250, 500, 1000]);
+    }
+  });
+
+  test('with content that JSON does not have is refused', async () => {
+    const { app, server, wire } = clientsOn(() => LIST);
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const big = 10n as unknown as number;
+    for (const work of [
+      server.identities.put('user|1', { attributes: { big } }),
+      server.identities.put('user|1', { attributes: cyclic as never }),
+      app.patchMyAttributes({ big }),
+      createConversations(app).create({ message: big as unknown as string }),
+    ])
+      expect(await failureOf(work)).toMatchObject({ kind: 'invalid-argument', retryable: false });
+    expect(wire.sent).toEqual([]);
+  });
+
+  test.each(['', 'a\nb', 'é', '👩'])('with "%s" as a header is refused, and not retried', async text => {
+    const { server, wire, attempts } = clientsOn(() => LIST);
+    const work = server.questions.update('question_1', { title: 'x' }, { ifMatch: text });
+    expect(await failureOf(work)).toMatchObject({ kind: 'invalid-argument', code: 'ifMatch' });
+    const created = server.conversations.create({ identity: 'user|1', message: 'x' }, { idempotencyKey: text });
+    expect(await failureOf(created)).toMatchObject({ kind: 'invalid-argument', code: 'idempotencyKey' });
+    expect([wire.sent, attempts]).toEqual([[], []]);
+  });
+
+  test('fails if a proxy replies with other content', async () => {
+    for (const reply of [204, { status: 200, body: { status: 'ok' } }]) {
+      const { app, server } = clientsOn(() => reply);
+      for (const work of [
+        server.questions.list().page(),
+        server.events.read().page(),
+        createConversations(app).list().page(),
+        createConversations(app).countUnread(),
+        app.listCards(),
+        ...(reply === 204 ? [server.questions.read('question_1')] : []),
+      ])
+        expect(await failureOf(work)).toMatchObject({ kind: 'unreadable', retryable: false });
+    }
+  });
+
   test('with options does not send them as a query', async () => {
     const { server, wire } = clientsOn(() => LIST);
     await server.questions.list({ q: 'x' }, { timeoutMs: 1000 }).page();

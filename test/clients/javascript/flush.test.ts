@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
+  browserStorage,
   createClient,
   createOutbox,
   memoryStorage,
@@ -33,6 +34,48 @@ function outboxOn(answer: (sent: Sent, index: number) => Promise<Answered> | Ans
   return { wire, client, outbox: createOutbox(client, { storage: memoryStorage(), automatic: false, ...options }) };
 }
 const NEVER = new Promise<never>(() => {});
+
+test('an answer that cannot be sent is refused, and holds up no other', async () => {
+  const { wire, outbox } = outboxOn(acceptAll);
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  for (const metadata of [{ big: 10n }, cyclic])
+    await expect(outbox.record(answerWith({ metadata: metadata as never }))).rejects.toMatchObject({
+      kind: 'invalid-argument',
+    });
+  await outbox.record(answerWith());
+  expect(await outbox.flush()).toEqual({ outcome: 'done' });
+  expect(wire.sent).toHaveLength(1);
+});
+
+test.each([undefined, null, new Error('denied')])(
+  'an outbox without a database of the browser (%s) keeps answers in memory',
+  async found => {
+    const get = () => {
+      if (found) throw found;
+      return found;
+    };
+    Object.defineProperty(globalThis, 'indexedDB', { configurable: true, get });
+    try {
+      const { outbox } = outboxOn(acceptAll, { storage: browserStorage() });
+      await outbox.record(answerWith());
+      expect((await outbox.waiting()).map(({ id }) => id)).toEqual([ID]);
+      expect(await outbox.flush()).toEqual({ outcome: 'done' });
+    } finally {
+      Reflect.deleteProperty(globalThis, 'indexedDB');
+    }
+  },
+);
+
+test('an answer is stored as it is sent: storages of browsers refuse functions and proxies', async () => {
+  const storage = memoryStorage();
+  const { outbox } = outboxOn(acceptAll, {
+    storage: { ...storage, put: async entry => storage.put(structuredClone(entry)) },
+  });
+  const metadata = new Proxy({ plan: 'pro', format: () => '' }, {}) as never;
+  await outbox.record(answerWith({ metadata }));
+  expect((await outbox.waiting()).map(({ answer }) => answer.metadata)).toEqual([{ plan: 'pro' }]);
+});
 
 describe('a flush that is cancelled', () => {
   test('while the server works ends at once, and the next one sends the same answer', async () => {

@@ -35,6 +35,8 @@ test.runIf(hasBrowser())('an app built by Vite shows a card under a strict polic
   const browser = await openBrowser();
   stack.defer(() => browser.close());
   const { page } = stack.use(await openPage(browser));
+  const counted: string[] = [];
+  page.on('request', request => request.url().endsWith('/unread-count') && counted.push(request.method()));
   await page.goto(`${server.url}/?user=user%7C1&base=${encodeURIComponent(api.baseUrl)}`);
   await page.getByText('1 cards, 0 unread').waitFor();
   await page.getByRole('radio', { name: '9 of 10' }).check();
@@ -49,4 +51,5 @@ test.runIf(hasBrowser())('an app built by Vite shows a card under a strict polic
   });
   expect(stored[0]).toMatchObject({ identity: 'user|1', values: { main: 9 }, comment: 'Great.' });
   expect(stored[0].metadata).toMatchObject({ plan: 'pro', card_locale: 'en', platform: 'web' });
+  expect(counted.filter(method => method === 'GET').length).toBeLessThan(5); // an endless interval has no pauses in browsers
 });

@@ -162,20 +162,32 @@ describe('requests.json', () => {
     expect([...(wire.sent[0]?.headers.keys() ?? [])].filter(name => !allowed.includes(name))).toEqual([]);
   });
 
-  test.each(['', '.', '..'])('an id "%s", which would change the path, is rejected', async id => {
-    const wire = createNetwork(() => ANY_REPLY);
-    const client = createClient({ baseUrl: BASE, provider: () => ({ access_token: tokenFor('user|1', 3600) }), wire });
-    const conversations = createConversations(client);
-    const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
-    const calls = [
-      () => client.readAnswer(id),
-      () => conversations.read(id),
-      () => conversations.updateMessage('conversation_1', id, { body: 'x' }),
-      () => server.questions.delete(id),
-    ];
-    for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
-    expect(() => conversations.listMessages(id)).toThrow('id must not be');
-    expect(wire.sent).toEqual([]);
+  test.each(['', '.', '..', 'a\ud800'])(
+    'an id "%s", which would change the path or has no encoding, is rejected',
+    async id => {
+      const wire = createNetwork(() => ANY_REPLY);
+      const client = createClient({
+        baseUrl: BASE,
+        provider: () => ({ access_token: tokenFor('user|1', 3600) }),
+        wire,
+      });
+      const conversations = createConversations(client);
+      const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
+      const calls = [
+        () => client.readAnswer(id),
+        () => conversations.read(id),
+        () => conversations.updateMessage('conversation_1', id, { body: 'x' }),
+        () => server.questions.delete(id),
+      ];
+      for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
+      expect(() => conversations.listMessages(id)).toThrow('id must not be');
+      expect(wire.sent).toEqual([]);
+    },
+  );
+
+  test.each([undefined, '', 'sk_1'])('"%s" is not the id of a public key', keyId => {
+    const grant = { baseUrl: BASE, tenantId: 'tenant_1', keyId: keyId as string, userId: () => '1' };
+    expect(() => publicTokens(grant)).toThrow('keyId must be the id of a public API key');
   });
 
   test('issuePublicToken of a public key', async () => {

@@ -24,7 +24,7 @@ function storageFailed(cause: unknown): ParleyError {
 export function boundStorage(storage: OutboxStorage, limit: number): Required<OutboxStorage> {
   async function bounded<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await within(limit, work(), 'The operation did not end');
+      return await within(limit, work(), 'The storage did not answer');
     } catch (error) {
       throw storageFailed(error);
     }

@@ -1,5 +1,6 @@
 import { reportUncaught } from '../callbacks.ts';
 import type { Client } from '../client.ts';
+import { startTimer } from '../limit.ts';
 import { listen } from '../listen.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { delayBefore } from '../retry.ts';
@@ -42,7 +43,7 @@ export function watchDepartures({ client, flush, flushBeyondPage, policy }: Part
       failures = hasFailed ? failures + 1 : 0;
       const delay = delayBefore(policy, failures, random(), flushed?.error?.retryAfterMs ?? null);
       clearTimeout(timer);
-      if (failures > 0 && !closed) timer = setTimeout(departQuietly, delay ?? policy.capMs);
+      if (failures > 0 && !closed) timer = startTimer(departQuietly, delay ?? policy.capMs);
     }
   }
 

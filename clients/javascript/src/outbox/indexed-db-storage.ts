@@ -55,7 +55,7 @@ function createConnection(name: string) {
     return opening;
   };
   const attempt = <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> =>
-    within(LONGEST_MS, connect().then(work), 'IndexedDB did not answer');
+    within(LONGEST_MS, connect().then(work), 'The storage did not answer');
   return async <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> => {
     const used = opening;
     try {
@@ -74,7 +74,7 @@ function createConnection(name: string) {
  * `name` separates several Parley installations used by one origin.
  */
 export function browserStorage(name = 'parley-outbox'): OutboxStorage {
-  if (typeof indexedDB === 'undefined') return memoryStorage();
+  if (!('indexedDB' in globalThis)) return memoryStorage(); // not read: some browsers throw if storage is denied
   const memory = memoryStorage();
   const withDatabase = createConnection(name);
   /** Whether the browser denies the database: answers are lost with the page. */

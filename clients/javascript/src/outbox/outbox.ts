@@ -1,7 +1,9 @@
 import type { Call } from '../call.ts';
 import { notify } from '../callbacks.ts';
 import type { Client } from '../client.ts';
-import { ParleyError } from '../errors.ts';
+import { withDefaults } from '../defaults.ts';
+import { ParleyError, unreadable } from '../errors.ts';
+import { toJson } from '../json.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { OUTBOX_POLICY, unlessAborted } from '../retry.ts';
 import { asOwner, isSameOwner, type Owner } from '../tokens.ts';
@@ -36,8 +38,9 @@ export interface OutboxOptions {
 /** Stores answers on disk before sending them, each under its own user only. */
 export interface Outbox {
   /**
-   * Writes the latest state of an answer to disk without sending it. Rejects if its user cannot be determined, and with
-   * `storage-failed` if the disk refuses; the answer is then in memory and sent like the others.
+   * Writes the latest state of an answer to disk without sending it. Rejects if its user cannot be determined, with
+   * `invalid-argument` if it cannot be sent as JSON, and with `storage-failed` if the disk refuses; the answer is then in memory
+   * and sent like the others.
    */
   record(answer: NewAnswer): Promise<void>;
   /**
@@ -53,13 +56,11 @@ export interface Outbox {
   close(): void;
 }
 
-const PATH = '/v1/answers';
 /** Code for a single answer that exceeds the server's size limit. */
-const TOO_LARGE: Receipt[] = [{ id: null, revision: null, status: 'rejected', code: 'body-too-large' }];
+const TOO_LARGE = [{ status: 'rejected', code: 'body-too-large' } as Receipt];
 
 /** Creates an outbox for the answers of a client's users. */
 export function createOutbox(client: Client, options: OutboxOptions = {}): Outbox {
-  const { automatic = true } = options;
   const { now } = client.wire;
   const storage = boundStorage(options.storage ?? browserStorage(), options.storageTimeoutMs ?? 15_000);
   const entries = openEntries(storage, now, (answer, code) => notify(options.onLost, answer, code));
@@ -119,7 +120,8 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
 
   let departures: Departures | undefined;
   const outbox: Outbox = {
-    async record(answer) {
+    async record(given) {
+      const answer: NewAnswer = JSON.parse(toJson(given)); // one that cannot be sent would hold up all others
       const owner = asOwner(ownerAtHand(client, answer) ?? (await client.owner()));
       try {
         await entries.record(answer, owner);
@@ -133,8 +135,8 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     waiting: entries.list,
     close: () => departures?.close(),
   };
-  if (automatic)
-    departures = watchDepartures({ client, flush, flushBeyondPage, policy: { ...OUTBOX_POLICY, ...options.retry } });
+  const policy = withDefaults(OUTBOX_POLICY, options.retry);
+  if (options.automatic !== false) departures = watchDepartures({ client, flush, flushBeyondPage, policy });
   return outbox;
 }
 
@@ -147,7 +149,7 @@ const ownerAtHand = (client: Client, { card_id }: NewAnswer): Owner | undefined 
 
 const callFor = (client: Client, owner: Owner, batch: Entry[], options?: FlushOptions): Call & { owner: Owner } => ({
   method: 'POST',
-  path: PATH,
+  path: '/v1/answers',
   body: { client_time: new Date(client.wire.now()).toISOString(), answers: batch.map(({ answer }) => answer) },
   owner,
   operation: 'recordAnswers',
@@ -164,8 +166,8 @@ async function sendBatch(client: Client, owner: Owner, batch: Entry[], options: 
   }
 }
 
-function receiptsIn({ json, status }: Reply): Receipt[] {
-  const results = (json as { results?: Receipt[] } | null)?.results;
+function receiptsIn({ json, status, headers }: Reply): Receipt[] {
+  const { results } = Object(json) as { results?: Receipt[] };
   if (status === 202 && Array.isArray(results)) return results;
-  throw new ParleyError('unreadable', 'The response contains no receipts.', { status });
+  throw unreadable(status, headers);
 }

@@ -139,7 +139,7 @@ function useFetched<T>(client: Client, fetch: (signal: AbortSignal) => Promise<T
 
   useEffect(() => {
     const onVisibility = () => document.visibilityState === 'visible' && reload();
-    const timer = setInterval(onVisibility, everyMs);
+    const timer = setInterval(onVisibility, Math.min(everyMs, 2e9)); // one of more than 24 days, such as Infinity, has no pauses
     document.addEventListener('visibilitychange', onVisibility);
     const unsubscribe = client.onLogout(() => {
       setState({});

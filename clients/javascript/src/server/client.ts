@@ -1,8 +1,10 @@
 import type { Attempt } from '../attempt.ts';
 import { checkBaseUrl } from '../base-url.ts';
-import { ParleyError } from '../errors.ts';
+import { withDefaults } from '../defaults.ts';
+import { ParleyError, unreadable } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { createList, type Page } from '../pages.ts';
+import { toJson } from '../json.ts';
+import { createList, type Page, readPage } from '../pages.ts';
 import { fillPath, type Query, withQuery } from '../path.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { persist, REQUEST_POLICY } from '../retry.ts';
@@ -69,6 +71,12 @@ function parse(name: OperationName, args: unknown[]): Parsed {
   };
 }
 
+/** Returns the value of a header. Throws `invalid-argument` for one that HTTP cannot transport as it is. */
+function checkHeader(argument: string, value: string): string {
+  if (/^[\x20-\x7e]+$/.test(value)) return value;
+  throw new ParleyError('invalid-argument', `${argument} must be printable ASCII.`, { code: argument });
+}
+
 /** Creates a client with an API key, for a tenant's backend. Throws `insecure-url`, `invalid-argument`. */
 export function createServerClient(settings: ServerClientOptions): ServerClient {
   const { apiKey, retry, onAttempt } = settings;
@@ -78,16 +86,17 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
       code: 'apiKey',
     });
   const wire = openWire(settings.wire, onAttempt);
-  const policy = { ...REQUEST_POLICY, ...retry };
+  const policy = withDefaults(REQUEST_POLICY, retry);
 
   async function send(operation: OperationName, { method, path, query, body, options, isKeyed }: Parsed) {
+    const { ifMatch, idempotencyKey = newId() } = options;
     const headers = {
       Authorization: `Bearer ${apiKey}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
-      ...(isKeyed ? { 'Idempotency-Key': options.idempotencyKey ?? newId() } : {}),
+      ...(ifMatch === undefined ? {} : { 'If-Match': checkHeader('ifMatch', ifMatch) }),
+      ...(isKeyed ? { 'Idempotency-Key': checkHeader('idempotencyKey', idempotencyKey) } : {}),
     };
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const text = body === undefined ? undefined : toJson(body);
     const outgoing = { method, url: base + withQuery(path, query), headers, body: text };
     const about = { method, operation };
     const reply = await persist({ wire, policy, about, options }, async before => {
@@ -99,20 +108,22 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
         throw error;
       }
     });
-    return remember(reply);
+    if (reply && method === 'GET' && !reply.json) throw unreadable(reply.status, reply.headers);
+    return reply;
   }
 
   /** Like `send`, but rejects on invalid arguments instead of throwing. */
-  const sendOne = async (operation: OperationName, args: unknown[]) => send(operation, parse(operation, args));
+  const sendOne = async (operation: OperationName, args: unknown[]) =>
+    remember(await send(operation, parse(operation, args)));
 
   const call = (operation: OperationName, args: unknown[]): unknown => {
     const [, , kind]: readonly [string, string, string?] = OPERATIONS[operation];
     if (kind !== 'list' && kind !== 'feed') return sendOne(operation, args);
     const parsed = parse(operation, args);
-    const fetchPage = (query: Query) => send(operation, { ...parsed, query });
-    if (kind === 'feed')
-      return createFeed(parsed.query as EventQuery, fetchPage as (query: Query) => Promise<EventPage>);
-    return createList(parsed.query, fetchPage as (query: Query) => Promise<Page<unknown>>);
+    const fetchPage = async <Found extends { data: unknown[] }>(query: Query) =>
+      readPage<Found>((await send(operation, { ...parsed, query })) as Reply);
+    if (kind === 'feed') return createFeed(parsed.query as EventQuery, fetchPage<EventPage>);
+    return createList(parsed.query, fetchPage<Page<unknown>>);
   };
   const methodsOf = (names: Record<string, OperationName>) =>
     Object.fromEntries(Object.entries(names).map(([name, id]) => [name, (...args: unknown[]) => call(id, args)]));

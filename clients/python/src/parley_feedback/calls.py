@@ -55,11 +55,19 @@ def as_text(name: str, value: str | int | date) -> str:
     """Returns a value as it is sent: times in UTC."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return str.__str__(value)  # `str` of a member of an enum is its name
+    if isinstance(value, int):
+        return int.__repr__(value)
     if not isinstance(value, datetime):
         return str(value)  # dates as well: ISO 8601
     if value.tzinfo is None:
         raise InvalidArgument(name, "must have a time zone")
-    return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        utc = value.astimezone(timezone.utc)
+    except OverflowError as error:  # such as `datetime.max` in a zone west of Greenwich
+        raise InvalidArgument(name, "must be in the years 1 to 9999, in UTC") from error
+    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def content(body: object) -> bytes:
@@ -71,7 +79,7 @@ def content(body: object) -> bytes:
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument("body", "must be serializable as JSON") from error
+        raise InvalidArgument("body", f"must be serializable as JSON: {error}") from error
 
 
 def get(path: str, query: Query | None = None) -> Call[Any]:
@@ -86,7 +94,8 @@ def get_page(path: str, query: Query) -> Call[Page[Any]]:
 
 def post(path: str, body: object, idempotency_key: str | None, if_match: str | None = None) -> Call[Any]:
     """A POST with an idempotency key, valid for 24 hours; generated unless given."""
-    headers = _header("Idempotency-Key", "idempotency_key", idempotency_key or str(uuid4()))
+    key = str(uuid4()) if idempotency_key is None else idempotency_key
+    headers = _header("Idempotency-Key", "idempotency_key", key)
     return Call("POST", path, _read_object, body=body, headers={**headers, **_if_match(if_match)})
 
 
@@ -97,7 +106,7 @@ def post_identified(path: str, body: object) -> Call[Any]:
 
 def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
     """A POST authenticated by the id of a public key (specification 4.2)."""
-    if not key_id.startswith("key_"):
+    if not isinstance(key_id, str) or not key_id.startswith("key_"):  # unset environment variables are None
         raise InvalidArgument("public_key_id", "must be the id of a public key")
     basic = b64encode(f"api_key:{key_id}".encode()).decode("ascii")
     return Call("POST", path, _read_object, body=body, headers={"Authorization": f"Basic {basic}"})
@@ -150,6 +159,6 @@ def _if_match(etag: str | None) -> Mapping[str, str]:
 
 
 def _header(name: str, argument: str, value: str) -> Mapping[str, str]:
-    if not re.fullmatch(r"[\x20-\x7e]+", value):
-        raise InvalidArgument(argument, "must be printable ASCII")
+    if not isinstance(value, str) or not re.fullmatch(r"[\x20-\x7e]+", value):
+        raise InvalidArgument(argument, "must be a non-empty string of printable ASCII")
     return {name: value}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
+from anyio.lowlevel import current_token
 
 from .base_url import check_base_url
 from .connections import Connections
@@ -121,7 +122,8 @@ class AsyncClient(_BaseClient[AsyncDriver]):
     """Asynchronous client for a tenant's backend, for asyncio and trio. Close it, or use it in an `async with`.
 
     Same operations and arguments as `Client`, as awaitables; lists are asynchronous iterators. Cancelling a task ends
-    its call and closes the connection.
+    its call and closes the connection. In another event loop, such as that of the next `asyncio.run`, it opens
+    connections of its own, except with a `transport`.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class AsyncClient(_BaseClient[AsyncDriver]):
 
     async def close(self) -> None:
         """Closes the connections. Later calls fail."""
-        await self._driver.connections.http.aclose()
+        await self._driver.connections.in_loop(current_token()).aclose()
 
     async def __aenter__(self) -> Self:
         return self

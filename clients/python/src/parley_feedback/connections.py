@@ -1,4 +1,4 @@
-"""The connections of a client, for each process its own."""
+"""The connections of a client, for each process and each event loop its own."""
 
 from __future__ import annotations
 
@@ -23,13 +23,30 @@ class Connections(Generic[H]):
 
     def __init__(self, connect: Callable[[], H]) -> None:
         self._connect: Callable[[], H] = connect
-        self.http: H = connect()
+        self._used: tuple[object, H] = (None, connect())  # the event loop of the last call, if any
         _all.add(self)
+
+    @property
+    def http(self) -> H:
+        """The HTTP client."""
+        return self._used[1]
+
+    def in_loop(self, loop: object) -> H:
+        """Returns the HTTP client for a call in an event loop, since connections cannot be used in another one.
+
+        Only the last loop keeps its connections, which is enough for loops that follow one another (`asyncio.run`).
+        """
+        used, http = self._used
+        if used != loop:
+            if used is not None and not http.is_closed:
+                http = self._connect()
+            self._used = (loop, http)
+        return http
 
     def replace(self) -> None:
         """Starts without connections, unless the client is closed. The inherited ones stay those of the parent."""
         if not self.http.is_closed:
-            self.http = self._connect()
+            self._used = (None, self._connect())
 
 
 _all: WeakSet[Connections[Any]] = WeakSet()

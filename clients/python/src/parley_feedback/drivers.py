@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import httpx
+from anyio.lowlevel import current_token
 
 from .exchange import Outcome, Progress
 from .replies import Received, Reply
@@ -86,7 +87,7 @@ class AsyncDriver:
     async def _attempt(self, request: httpx.Request, limit_s: float) -> Outcome:
         try:
             with anyio.fail_after(limit_s):
-                response = await self.connections.http.send(request)
+                response = await self.connections.in_loop(current_token()).send(request)
                 return Received(response.status_code, response.headers, response.content)
         except httpx.RequestError as error:
             return error

@@ -147,4 +147,7 @@ def _outgoing(settings: Settings, call: Call[T]) -> httpx.Request:
     body = None if call.body is None else content(call.body)
     url = settings.base_url + target(call.path, call.query)
     waits = httpx.Timeout(min(settings.attempt_timeout_s, settings.timeout_s)).as_dict()
-    return httpx.Request(call.method, url, headers=headers, content=body, extensions={"timeout": waits})
+    try:
+        return httpx.Request(call.method, url, headers=headers, content=body, extensions={"timeout": waits})
+    except httpx.InvalidURL as error:  # of more than 64 KB, for example by the text of a search
+        raise InvalidArgument("query", f"must fit into a URL: {error}") from error

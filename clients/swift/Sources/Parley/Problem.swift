@@ -6,7 +6,24 @@ private struct Problem: Decodable {
   var title: String?
   var detail: String?
   var requestId: String?
-  var errors: [ParleyError.Fault]?
+  var errors: Faults?
+}
+
+/// The validation errors among `errors`. Gateways have errors of their own under this name, which are left out.
+private struct Faults: Decodable {
+  let all: [ParleyError.Fault]
+
+  private struct Entry: Decodable {
+    let fault: ParleyError.Fault?
+
+    init(from decoder: any Decoder) throws {
+      fault = try? ParleyError.Fault(from: decoder)
+    }
+  }
+
+  init(from decoder: any Decoder) throws {
+    all = ((try? [Entry](from: decoder)) ?? []).compactMap(\.fault)
+  }
 }
 
 extension ParleyError {
@@ -20,7 +37,7 @@ extension ParleyError {
     title = problem?.title
     detail = problem?.detail
     requestId = problem?.requestId ?? reply.header("X-Request-Id")
-    errors = problem?.errors ?? []
+    errors = problem?.errors?.all ?? []
     retryable = [408, 425, 429].contains(status) || status >= 500 || code == "idempotency-key-in-use"
     retryAfterMs = reply.header("Retry-After").flatMap { readRetryAfter($0, at: now) }
   }

@@ -16,7 +16,7 @@ Object.assign(window, { answers });
 
 function App() {
   const { cards, isLoading } = useCards(client);
-  const unread = useUnreadCount(client);
+  const unread = useUnreadCount(client, { everyMs: Number.POSITIVE_INFINITY });
   const onAnswer = ({ state, values, comment }: { state: string; values: object; comment: string | null }) =>
     void answers.push({ state, values, comment });
   return createElement(
