@@ -166,7 +166,7 @@ describe.runIf(hasBrowser())('changing many conversations', { timeout: 240_000 }
     expect(await count(`'autumn' = any(tags)`)).toBe(100);
 
     await page.getByRole('link', { name: 'Home' }).click(); // the run belongs to no page
-    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
     await page.getByRole('link', { name: 'Inbox' }).click();
     await run().getByRole('button', { name: 'Continue' }).click();
     await run().getByText('248 changed · 1 conflict', { exact: true }).waitFor();
