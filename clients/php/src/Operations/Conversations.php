@@ -94,10 +94,15 @@ trait Conversations
      * @param array{into: string} $body
      * @return Conversation
      */
-    public function mergeConversation(string $id, array $body, ?string $idempotencyKey = null): array
-    {
+    public function mergeConversation(
+        string $id,
+        array $body,
+        ?string $idempotencyKey = null,
+        ?string $ifMatch = null,
+    ): array {
+        $path = Path::fill('/v1/conversations/{id}/merge', $id);
         /** @var Conversation */
-        return $this->post(__FUNCTION__, Path::fill('/v1/conversations/{id}/merge', $id), $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, $path, $body, $idempotencyKey, $ifMatch);
     }
 
     /**

@@ -78,11 +78,15 @@ trait Webhooks
      * @param array{overlap_hours?: int|float} $body
      * @return Webhook
      */
-    public function rotateWebhookSecret(string $id, array $body = [], ?string $idempotencyKey = null): array
-    {
+    public function rotateWebhookSecret(
+        string $id,
+        array $body = [],
+        ?string $idempotencyKey = null,
+        ?string $ifMatch = null,
+    ): array {
         $path = Path::fill('/v1/webhooks/{id}/rotate-secret', $id);
         /** @var Webhook */
-        return $this->post(__FUNCTION__, $path, $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, $path, $body, $idempotencyKey, $ifMatch);
     }
 
     /**

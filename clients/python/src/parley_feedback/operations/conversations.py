@@ -127,10 +127,15 @@ class Conversations(Resource[D_co]):
 
     @operation("mergeConversation")
     def merge(
-        self, id: str, *, idempotency_key: str | None = None, **merge: Unpack[ConversationMerge]
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        idempotency_key: str | None = None,
+        **merge: Unpack[ConversationMerge],
     ) -> Call[Conversation]:
         """Resolves a conversation; later messages are written to `into`, a conversation of the same user."""
-        return post(f"{path(_ONE, id=id)}/merge", merge, idempotency_key)
+        return post(f"{path(_ONE, id=id)}/merge", merge, idempotency_key, if_match)
 
     @operation("applyMacro")
     def apply_macro(

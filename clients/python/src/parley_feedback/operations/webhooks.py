@@ -58,10 +58,15 @@ class Webhooks(Resource[D_co]):
 
     @operation("rotateWebhookSecret")
     def rotate_secret(
-        self, id: str, *, idempotency_key: str | None = None, **rotation: Unpack[WebhookRotation]
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        idempotency_key: str | None = None,
+        **rotation: Unpack[WebhookRotation],
     ) -> Call[Webhook]:
         """Returns the webhook with a new `secret`, only once. For `overlap_hours` requests are signed with both."""
-        return post(path(_ONE + "/rotate-secret", id=id), rotation, idempotency_key)
+        return post(path(_ONE + "/rotate-secret", id=id), rotation, idempotency_key, if_match)
 
     @operation("testWebhook")
     def test(self, id: str, *, idempotency_key: str | None = None) -> Call[Delivery]:
