@@ -100,11 +100,13 @@ export async function openSentinels(primary: Store, replicas = 1): Promise<Senti
   const readyNow = async () => (await Promise.all(sentinels.map(one => isReady(one, replicas)))).every(Boolean);
   await waitFor(readyNow, 30_000);
 
-  const isNamed = async (store: Store): Promise<boolean> => {
+  const names = async (sentinel: Sentinel, store: Store): Promise<boolean> => {
     const { host, port } = await placeOf(store);
-    const named = await Promise.all(sentinels.map(one => tryToAsk(one, 'GET-MASTER-ADDR-BY-NAME', NAME)));
-    return named.every(address => address[0] === host && address[1] === port);
+    const address = await tryToAsk(sentinel, 'GET-MASTER-ADDR-BY-NAME', NAME);
+    return address[0] === host && address[1] === port;
   };
+  const isNamed = async (store: Store): Promise<boolean> =>
+    (await Promise.all(sentinels.map(one => names(one, store)))).every(Boolean);
   const findPrimary = async (stores: Store[]): Promise<Store | undefined> => {
     for (const store of stores) if (await isNamed(store)) return store;
     return undefined;
@@ -115,13 +117,14 @@ export async function openSentinels(primary: Store, replicas = 1): Promise<Senti
     name: isNamed,
     async failOver(stores) {
       const before = await waitFor(() => findPrimary(stores), 30_000);
-      const start = () =>
-        ask(sentinels[0] as Sentinel, 'FAILOVER', NAME).then(
-          () => true,
-          () => false, // the previous failover is still in progress, or no replica is ready yet
-        );
-      await waitFor(start, 60_000, 200);
-      return waitFor(() => findPrimary(stores.filter(store => store !== before)), 30_000, 50);
+      const [first] = sentinels as [Sentinel];
+      // Refused while a failover is in progress, or no replica is ready. Again if the Sentinel gives it up.
+      const start = async () => (await names(first, before)) && tryToAsk(first, 'FAILOVER', NAME);
+      const moved = async () => {
+        await start();
+        return findPrimary(stores.filter(store => store !== before));
+      };
+      return waitFor(moved, 90_000, 50);
     },
     [Symbol.asyncDispose]: async () =>
       void (await Promise.all(sentinels.map(({ container }) => container.stop({ timeout: 0 })))),
