@@ -147,6 +147,14 @@ export interface OperationDefinition<
   items?(body: z.output<Body>): number;
   /** Runs checks that `credentials` cannot express, before query and body are read. A promise is awaited. */
   precheck?(request: UnreadRequest<z.output<Params>>, deps: ApiDeps): unknown;
+  /**
+   * Work in transactions of its own, before that of an audited operation, for what would be too much for one. It is not
+   * undone if the operation fails, so it must be safe to repeat.
+   */
+  prepare?(
+    request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
+    deps: ApiDeps,
+  ): Promise<void>;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
     deps: ApiDeps,
@@ -156,12 +164,13 @@ export interface OperationDefinition<
 /** An operation with its types erased and its defaults resolved, for the registry. */
 export type Operation = Omit<
   OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
-  'precheck' | 'handle' | 'items'
+  'precheck' | 'prepare' | 'handle' | 'items'
 > & {
   crossOrigin: boolean;
   heavy: boolean;
   items?(body: never): number;
   precheck?(request: UnreadRequest<never>, deps: ApiDeps): unknown;
+  prepare?(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): Promise<void>;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 

@@ -149,48 +149,58 @@ export const updateMember = (
     return { member: after, isChanged };
   });
 
-/** Removes a member, and unassigns the rest of their conversations. */
-async function deleteWithViews(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
-  // First the member, then the conversations: concurrent assignments lock them in this order.
-  await tx.query('delete from members where tenant_id = $1 and id = $2', [tenantId, id]);
-  await deleteViewsOf(tx, tenantId, id);
-  while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
-}
+/** Who removes a member. */
+type Remover = Author & { role: Role };
 
-/** Unassigns a part of a member's conversations, and prevents assignment rules from assigning others to them. */
-async function relieve(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
-  const sql = `update members set availability = 'away' where tenant_id = $1 and id = $2 and availability <> 'away'`;
-  await tx.query(sql, [tenantId, id]);
-  await unassignMember(tx, tenantId, id, actor);
+/** Locks the tenant, and returns a member whom the actor may remove. 403 beyond the actor's own rank, 409 for the last owner. */
+async function lockRemovable(tx: Transaction, tenantId: string, actor: Remover, id: string): Promise<MemberRow> {
+  await lockTenant(tx, tenantId);
+  const member = await readMember(tx, tenantId, id);
+  requireRankFor(actor.role, member.role);
+  if (member.role === 'owner') await requireOtherOwner(tx, tenantId, id);
+  return member;
 }
 
 /**
- * Removes a member with their views, and unassigns their conversations.
+ * Unassigns most conversations of a member who is to be removed, in several transactions, since each keeps the tenant's
+ * others from writing. Does nothing to a member with few of them.
  *
- * With many conversations it takes several transactions, since each keeps the tenant's others from writing. If a later
- * one fails, the member stays, is away, and has fewer conversations; a repetition continues.
+ * The member is away meanwhile, so that assignment rules assign no others. If it fails, the member stays, is away, and
+ * has fewer conversations; a repetition continues. Throws like `deleteMember`.
+ */
+export async function relieveMember(
+  { tenantId, transaction }: TenantStorage,
+  actor: Remover,
+  id: string,
+): Promise<void> {
+  const relieve = () =>
+    transaction(async tx => {
+      await lockRemovable(tx, tenantId, actor, id);
+      if (!(await hasManyConversations(tx, tenantId, id))) return false;
+      const sql = `update members set availability = 'away' where tenant_id = $1 and id = $2 and availability <> 'away'`;
+      await tx.query(sql, [tenantId, id]);
+      await unassignMember(tx, tenantId, id, actor);
+      return true;
+    });
+  while (await relieve());
+}
+
+/**
+ * Removes a member with their views, and unassigns their conversations. Call `relieveMember` before, outside of its
+ * transaction.
  *
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
-export async function deleteMember(
-  tenant: TenantStorage,
-  actor: Author & { role: Role },
-  id: string,
-): Promise<MemberRow> {
-  const { tenantId } = tenant;
-  for (;;) {
-    const removed = await tenant.transaction(async tx => {
-      await lockTenant(tx, tenantId);
-      const member = await readMember(tx, tenantId, id);
-      requireRankFor(actor.role, member.role);
-      if (member.role === 'owner') await requireOtherOwner(tx, tenantId, id);
-      const isBusy = await hasManyConversations(tx, tenantId, id);
-      await (isBusy ? relieve : deleteWithViews)(tx, tenantId, id, actor);
-      return isBusy ? undefined : member;
-    });
-    if (removed) return removed;
-  }
-}
+export const deleteMember = (tenant: TenantStorage, actor: Remover, id: string): Promise<MemberRow> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    const member = await lockRemovable(tx, tenantId, actor, id);
+    // First the member, then the conversations: concurrent assignments lock them in this order.
+    await tx.query('delete from members where tenant_id = $1 and id = $2', [tenantId, id]);
+    await deleteViewsOf(tx, tenantId, id);
+    while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
+    return member;
+  });
 
 export interface NewInvitationRow {
   email: string;

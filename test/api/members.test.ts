@@ -263,11 +263,11 @@ describe('a member', () => {
 
     expect((await remove(agent)).status).toBe(204);
     const [counts] = await api.database.query(
-      `select count(*)::int as all, count(assignee_id)::int as assigned, count(distinct team_updated_at)::int as steps
+      `select count(*)::int as all, count(assignee_id)::int as assigned, count(distinct xmin::text)::int as transactions
        from conversations where tenant_id = $1`,
       [tenant.uuid],
     );
-    expect(counts).toEqual({ all: 2501, assigned: 0, steps: 3 });
+    expect(counts).toEqual({ all: 2501, assigned: 0, transactions: 3 });
     expect((await remove(agent)).status).toBe(404);
   });
 

@@ -73,6 +73,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
 
 /** Runs the handler and sends its result. */
 async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
+  if (operation.prepare) await operation.prepare(request, deps);
   const result = await runHandler(operation, request, deps);
   if (isReply(result)) {
     await result.afterwards?.(deps);

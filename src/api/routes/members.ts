@@ -28,10 +28,12 @@ import {
   listInvitations as listInvitationRows,
   listMembers as listMemberRows,
   type MemberRow,
+  relieveMember,
   updateMember,
 } from '../../storage/members.ts';
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
+import type { SessionCaller } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { refuseWhilePasswordsQueued, verifyLogin } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
@@ -145,6 +147,8 @@ export const patchMember = operation({
   },
 });
 
+const removerOf = (caller: SessionCaller) => ({ ...authorOf(caller), role: caller.role });
+
 export const removeMember = operation({
   ...shared,
   id: 'removeMember',
@@ -159,9 +163,10 @@ export const removeMember = operation({
   params: MemberPath,
   status: 204,
   problems: ['last-owner'],
+  prepare: ({ caller, params }, { storage }) =>
+    relieveMember(storage.forTenant(caller.tenantId), removerOf(caller), params.id),
   async handle({ caller, params }, { storage }) {
-    const actor = { ...authorOf(caller), role: caller.role };
-    const row = await deleteMember(storage.forTenant(caller.tenantId), actor, params.id);
+    const row = await deleteMember(storage.forTenant(caller.tenantId), removerOf(caller), params.id);
     return reply({ status: 204, body: presentMember(row) });
   },
 });
