@@ -33,18 +33,17 @@ export interface PendingEntry {
 
 /** The entry of a flush. Replays are left out: they are still counted in the quarantine. */
 export function entryOfFlush({ answers }: RecordAnswers): PendingEntry {
-  const byTenant = new Map<string, [string, number, number]>();
+  const byTenant = new Map<string, { count: number; oldest: string }>();
   for (const { tenant_id, received_at, replay_of } of answers) {
     if (replay_of) continue;
-    const receivedMs = Date.parse(received_at);
     const known = byTenant.get(tenant_id);
-    if (!known) byTenant.set(tenant_id, [tenant_id, 1, receivedMs]);
+    if (!known) byTenant.set(tenant_id, { count: 1, oldest: received_at });
     else {
-      known[1]++;
-      if (receivedMs < known[2]) known[2] = receivedMs;
+      known.count++;
+      if (received_at < known.oldest) known.oldest = received_at; // ISO 8601 in UTC: sorted as texts
     }
   }
-  return { tenants: [...byTenant.values()] };
+  return { tenants: Array.from(byTenant, ([tenantId, { count, oldest }]) => [tenantId, count, Date.parse(oldest)]) };
 }
 
 /** The entry of an isolated answer. */
