@@ -51,10 +51,10 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
   return Promise.race([work, ended]).finally(stop);
 }
 
-/** Retries until success, a permanent failure or the policy's limit; `attempt` receives the number of previous attempts. */
+/** Retries until success, a permanent failure or the policy's limit. */
 export async function persist<T>(
   { wire, policy, about, options = {} }: Persistence,
-  attempt: (before: number) => Promise<T>,
+  attempt: () => Promise<T>,
 ): Promise<T> {
   const { signal, retry } = options;
   for (let number = 1; ; number++) {
@@ -69,7 +69,7 @@ export async function persist<T>(
       if (about) notify(wire.onAttempt, { ...about, number, status, durationMs, requestId, error, retryInMs });
     };
     try {
-      const value = await unlessAborted(signal, attempt(number - 1));
+      const value = await unlessAborted(signal, attempt());
       const { status, headers } = Object(value) as Partial<Reply>;
       report({ status, requestId: headers?.get('X-Request-Id') });
       return value;

@@ -21,6 +21,25 @@ def test_what_is_no_api_key_is_refused_and_not_shown(make: Any, api_key: Any) ->
     assert not api_key or api_key == "sk_" or api_key not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ALL_PROXY", "ftp://proxy.example.com"),
+        ("HTTPS_PROXY", "http://[::1"),
+        ("NO_PROXY", "[::1]"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem"),
+        ("SSL_CERT_FILE", __file__),
+    ],
+)
+@pytest.mark.parametrize("make", [Client, AsyncClient])
+def test_an_environment_that_httpx_refuses_is_named(
+    make: Any, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidArgument, match=f"^environment .*{variable}"):
+        make(BASE_URL, "sk_precious")
+
+
 def test_a_client_does_not_show_its_key() -> None:
     with Client(BASE_URL, "sk_precious") as client:
         assert "precious" not in repr(client)

@@ -99,12 +99,14 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
     const text = body === undefined ? undefined : toJson(body);
     const outgoing = { method, url: base + withQuery(path, query), headers, body: text };
     const about = { method, operation };
-    const reply = await persist({ wire, policy, about, options }, async before => {
+    let isPerhapsDone = false;
+    const reply = await persist({ wire, policy, about, options }, async () => {
       try {
         return await exchange(wire, outgoing, options);
       } catch (error) {
-        // A repeated deletion that finds nothing has succeeded: only the first response was lost.
-        if (before > 0 && method === 'DELETE' && error instanceof ParleyError && error.kind === 'not-found') return;
+        const { kind, status = NaN } = error instanceof ParleyError ? error : {};
+        if (isPerhapsDone && method === 'DELETE' && kind === 'not-found') return; // deleted; only the response was lost
+        isPerhapsDone ||= status === 0 || status >= 500;
         throw error;
       }
     });

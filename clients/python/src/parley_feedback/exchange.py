@@ -25,6 +25,7 @@ LONGEST_TIMEOUT_S = 86_400
 """Maximum time limit of a call: a day."""
 
 _NOT_FOUND = 404
+_INTERNAL_ERROR = 500
 
 USER_AGENT = f"parley-python/{__version__}"
 
@@ -76,6 +77,7 @@ class Progress(Generic[T]):
         self._call = call
         self._ends = monotonic() + settings.timeout_s
         self._attempts = 0
+        self._is_perhaps_done = False
         self._started = 0.0
 
     def attempt_limit_s(self) -> float:
@@ -94,6 +96,7 @@ class Progress(Generic[T]):
             reply = self._read(outcome)
         except ParleyError as error:
             delay_ms = self._delay_ms(error)
+            self._is_perhaps_done |= error.status == 0 or error.status >= _INTERNAL_ERROR
             self._report(outcome, error, delay_ms)
             if delay_ms is None:
                 raise
@@ -105,7 +108,7 @@ class Progress(Generic[T]):
         if not isinstance(outcome, Received):
             why = "The server could not be reached or the response was incomplete"
             raise ParleyError("no-reply", f"{why}: {outcome!r}", retryable=True) from outcome
-        if outcome.status == _NOT_FOUND and self._call.method == "DELETE" and self._attempts > 1:
+        if outcome.status == _NOT_FOUND and self._call.method == "DELETE" and self._is_perhaps_done:
             return Reply(self._call.read(None), outcome.status, {})  # deleted by an attempt whose response was lost
         return read_reply(self._call, outcome, self._settings.now())
 

@@ -75,7 +75,7 @@ private struct Errand {
   let visit: Visit
   var owner: Owner?
   var wasRefused = false
-  var wasUnanswered = false
+  var isPerhapsDone = false
 
   mutating func attempt() async throws -> WireReply {
     let token = try await visit.token()
@@ -97,13 +97,13 @@ private struct Errand {
     } catch let error as ParleyError {
       try visit.check()
       if isDone(error) { return WireReply(status: 204, headers: [:], body: Data()) }
-      wasUnanswered = wasUnanswered || error.kind == .noReply
+      isPerhapsDone = isPerhapsDone || error.kind == .noReply || error.status >= 500
       throw error
     }
   }
 
   /// Whether a 404 for a deletion means that an earlier attempt, whose response was lost, succeeded.
   private func isDone(_ error: ParleyError) -> Bool {
-    wasUnanswered && call.method == "DELETE" && error.kind == .notFound
+    isPerhapsDone && call.method == "DELETE" && error.kind == .notFound
   }
 }
