@@ -388,7 +388,17 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
   /** Panels that a run of faults does not fill. */
   const QUIET = new Set(['Expired and deleted']);
 
+  /** The installation only counts requests over a limit (`RATE_LIMITS=off`). */
+  const exceedRateLimit = async () => {
+    const as = await tenant.tenant.sign('user|hasty');
+    await waitFor(async () => {
+      await world.request(`${api.baseUrl}/v1/cards`, { as });
+      return (await prometheus.query('rate(parley_rate_limited_total[1h])')).length > 0;
+    });
+  };
+
   test('no panel of the dashboard is empty afterwards', async () => {
+    await exceedRateLimit();
     const fill = (expr: string) =>
       expr.replaceAll('$namespace', '.*').replaceAll('$route', '/v1/questions').replaceAll('$__rate_interval', '1h');
     const empty = [];
