@@ -4,6 +4,7 @@ import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
+import { canonicalJson } from '../domain/json.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
@@ -114,9 +115,9 @@ export async function updateQuestion(
   return tenant.unitOfWork(async (em, tx) => {
     const question = (await findLocked(em, tx, tenant, id)) as unknown as QuestionRow;
     const before = { status: question.status, version: question.version };
-    const shownBefore = JSON.stringify(presentQuestion(question));
+    const shownBefore = canonicalJson(presentQuestion(question)); // PostgreSQL returns members in another order
     await change(question, tx);
-    const isChanged = JSON.stringify(presentQuestion(question)) !== shownBefore;
+    const isChanged = canonicalJson(presentQuestion(question)) !== shownBefore;
     if (isChanged) question.updated_at = now;
     await em.flush();
     if (isLive(question.status) && !isLive(before.status)) await refuseTooManyLive(em, tx, tenant);
