@@ -52,9 +52,12 @@ export const Reach = z
   })
   .meta({ id: 'Reach' });
 
+/** The last time that RFC 3339 can express. An attribute with a day such as 9999-12-31 leads to later ones. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** Returns a verdict as the API shows it. */
 export const presentVerdict = ({ gate, passed, changesAt }: GateVerdict) => ({
   gate,
   passed,
-  passes_at: passed || changesAt === null ? null : new Date(changesAt),
+  passes_at: passed || changesAt === null || changesAt > LAST_TIME ? null : new Date(changesAt),
 });

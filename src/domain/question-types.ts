@@ -12,7 +12,15 @@ const labels = Labels.optional();
 export const OptionId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "very-happy".')
-  .meta({ id: 'OptionId', description: 'Id of the option in answers', example: 'very-happy' });
+  .refine(
+    id => id !== '__proto__',
+    rule('not-allowed', 'Must not be "__proto__", which translations cannot have as a name.'),
+  )
+  .meta({
+    id: 'OptionId',
+    description: 'Id of the option in answers; cannot be `__proto__`',
+    example: 'very-happy',
+  });
 
 const Option = z
   .strictObject({

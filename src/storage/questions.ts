@@ -4,6 +4,7 @@ import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
+import { canonicalJson } from '../domain/json.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
@@ -20,6 +21,7 @@ import { QuestionEntity, QuestionVersionEntity } from './entities/questions.ts';
 import { type TenantEvent, writeEvents } from './events.ts';
 import { byTime, createList, keyOf, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
+import { forgetPlaces } from './response-limits.ts';
 import { likeContains } from './sql.ts';
 import { lockTenant, requireRoom } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
@@ -113,12 +115,14 @@ export async function updateQuestion(
 ): Promise<QuestionRow> {
   return tenant.unitOfWork(async (em, tx) => {
     const question = (await findLocked(em, tx, tenant, id)) as unknown as QuestionRow;
-    const before = { status: question.status, version: question.version };
-    const shownBefore = JSON.stringify(presentQuestion(question));
+    const before = { status: question.status, version: question.version, isLimited: question.response_limit !== null };
+    const shownBefore = canonicalJson(presentQuestion(question)); // PostgreSQL returns members in another order
     await change(question, tx);
-    const isChanged = JSON.stringify(presentQuestion(question)) !== shownBefore;
+    const isChanged = canonicalJson(presentQuestion(question)) !== shownBefore;
     if (isChanged) question.updated_at = now;
     await em.flush();
+    if (question.response_limit && !before.isLimited)
+      await forgetPlaces(tx, { tenant_id: tenant.tenantId, question_id: id });
     if (isLive(question.status) && !isLive(before.status)) await refuseTooManyLive(em, tx, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {
       await refuseTooManyVersions(em, tenant, id, now);

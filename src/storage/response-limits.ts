@@ -106,6 +106,13 @@ async function lockQuotas(
 }
 
 /**
+ * Forgets the places of a question that has no limit, so that the next one counts all answers: those without a limit take
+ * no places.
+ */
+export const forgetPlaces = (tx: Transaction, { tenant_id, question_id }: QuestionKey): Promise<unknown> =>
+  tx.query('delete from response_quotas where tenant_id = $1 and question_id = $2', [tenant_id, question_id]);
+
+/**
  * Counts the places that stored answers take in a period of which no number is kept: the first one since the limit was set.
  *
  * The answers `ids` of this transaction are not included. Of a period, at most `max` answers are read; a total is the sum of

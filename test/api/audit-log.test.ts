@@ -140,6 +140,14 @@ describe('an entry', () => {
   });
 });
 
+/** Fields of a question whose members PostgreSQL returns in another order. */
+const RULES = {
+  audience: { all: [{ attribute: 'plan', op: 'eq', value: 'pro' }] },
+  follow_ups: [{ key: 'why', type: 'text', title: 'Why?', show_if: { step: 'main', op: 'lte', value: 6 } }],
+  trigger: { event: 'order_completed', delay_s: 5 },
+  frequency: { repeat: 'every_days', every_days: 90 },
+};
+
 test('a change that leaves everything as it was has no entry, no event and the same version', async () => {
   const own = await makeTenant(api);
   const { headers, ...person } = await makeMember(api, own, 'owner');
@@ -161,6 +169,7 @@ test('a change that leaves everything as it was has no entry, no event and the s
     ],
     [await create('/v1/webhooks', webhook), webhook, { payload: 'thin' }],
     [await create('/v1/questions', aQuestion({ name: 'Q' })), { name: 'Q' }, { name: 'R' }],
+    [await create('/v1/questions', aQuestion(RULES)), RULES, { name: 'R' }],
     [await create('/v1/api-keys', { name: 'K' }), { name: 'K' }, { name: 'L' }],
     [`/v1/answers/${answer.id}`, { tags: [] }, { tags: ['later'] }],
     ['/v1/tenant', { cooldown_days: 7, office_hours: [] }, { cooldown_days: 8 }],

@@ -27,6 +27,20 @@ const put = (tenant: TestTenant, identity: string, attributes: object) =>
   api.request('PUT', `/v1/identities/${identity}`, { as: tenant.key.apiKey, body: { attributes } });
 
 describe('card decisions', () => {
+  test('name no time that RFC 3339 cannot express', async () => {
+    const { tenant, ask } = await makeScene();
+    const audience = { all: [{ attribute: 'ended_on', op: 'older_than_days', value: 30 }] };
+    await publishQuestion(api, tenant, { audience });
+    await put(tenant, 'ada', { ended_on: '9999-11-30' });
+    const gate = async () =>
+      (await ask('GET', '/v1/identities/ada/card-decisions')).body.data[0].gates.find(
+        (each: { gate: string }) => each.gate === 'audience',
+      );
+    expect(await gate()).toEqual({ gate: 'audience', passed: false, passes_at: '9999-12-30T00:00:00.000Z' });
+    await put(tenant, 'ada', { ended_on: '9999-12-31' });
+    expect(await gate()).toEqual({ gate: 'audience', passed: false, passes_at: null });
+  });
+
   test('agree with the card list, and name each gate with its time', async () => {
     const { tenant, ask } = await makeScene();
     const end_at = new Date(Date.now() + 86_400_000);

@@ -115,6 +115,27 @@ describe('the rules of a question', () => {
   });
 });
 
+describe('publishing', () => {
+  test('is refused while the audience refers to a question that is gone, or to values that it no longer has', async () => {
+    const { ask } = await make();
+    const create = async (fields = {}) => (await ask('POST', '', aQuestion(fields))).body.id;
+    const asking = (question: string, rest: object) =>
+      create({ audience: { all: [{ answered: { question, ...rest } }] } });
+    const [gone, changed] = [await create(), await create()];
+    const drafts = [await asking(gone, { op: 'answered' }), await asking(changed, { op: 'lte', value: 6 })];
+    await ask('DELETE', `/${gone}`);
+    await ask('PATCH', `/${changed}`, { type: 'text' });
+    const replies = [await ask('POST', `/${drafts[0]}/publish`), await ask('POST', `/${drafts[1]}/publish`)];
+    expect(replies.map(({ status, body }) => [status, body.errors?.[0]?.pointer, body.errors?.[0]?.code])).toEqual([
+      [422, '/audience/all/0/answered/question', 'unknown-reference'],
+      [422, '/audience/all/0/answered/op', 'wrong-operator'],
+    ]);
+    expect((await ask('GET', `/${drafts[0]}`)).body.status).toBe('draft');
+    await ask('PATCH', `/${changed}`, { type: 'nps' });
+    expect((await ask('POST', `/${drafts[1]}/publish`)).body.status).toBe('live');
+  });
+});
+
 describe('the schedule', () => {
   test('keeps a published question scheduled; publishing it again starts it now', async () => {
     const { ask } = await make();

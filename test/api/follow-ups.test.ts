@@ -329,3 +329,14 @@ test('a clone has the follow-ups', async () => {
   const clone = await api.request('POST', `/v1/questions/${question.id}/clone`, { as: tenant.key.apiKey });
   expect(clone.body).toMatchObject({ status: 'draft', follow_ups: question.follow_ups });
 });
+
+test('an option cannot have the name that translations cannot have', async () => {
+  const tenant = await makeTenant(api);
+  const options = [
+    { id: '__proto__', label: 'A' },
+    { id: 'b', label: 'B' },
+  ];
+  expect((await create(tenant, { type: 'single_choice', config: { options } })).body.errors).toEqual([
+    { pointer: '/config/options/0/id', code: 'not-allowed', detail: expect.stringContaining('__proto__') },
+  ]);
+});

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { periodOf } from '../../src/domain/periods.ts';
 import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
+import { updateQuestion } from '../../src/storage/questions.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { rebuildResults } from '../../src/storage/results.ts';
 import { createDatabase } from '../support/database.ts';
@@ -39,6 +40,11 @@ async function makeQuestion(limit: Limit | null, timezone = 'UTC') {
     tenant_id,
     question_id,
     setLimit,
+    /** As the team changes it. */
+    changeLimit: (to: Limit | null) =>
+      updateQuestion(tenant, question_id, new Date(), question => {
+        question.response_limit = to;
+      }),
     rows,
     /** A completed answer of another person each. */
     answer: (fields: Partial<AcceptedAnswer> = {}) =>
@@ -78,6 +84,19 @@ const many = (question: Question, number: number, fields: Partial<AcceptedAnswer
 
 const FULL = { status: 'closed', full_until: null };
 const OPEN = { status: 'live', full_until: null };
+
+test.each(['total', 'day'] as const)(
+  'a limit per %s counts the answers since an earlier one was removed',
+  async per => {
+    const question = await makeQuestion({ count: 10, per });
+    await record(many(question, 3));
+    await question.changeLimit(null);
+    await record(many(question, 4));
+    await question.changeLimit({ count: 9, per });
+    await record(many(question, 5));
+    expect(await question.sums()).toMatchObject({ counted: 9, over: 3, completed: 9 });
+  },
+);
 
 describe('a total', () => {
   test('is exact when a thousand completions are stored at once by two workers', async () => {

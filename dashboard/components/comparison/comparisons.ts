@@ -12,6 +12,8 @@ export interface ComparisonValues {
   type: ValueType;
   op: Comparison;
   text: string;
+  /** A stored value that the text does not express, such as one with a comma in a list. It is kept until the comparison is edited. */
+  stored?: Omit<ComparisonValues, 'stored'> & { value: Value };
 }
 
 const PRESENCE: Comparison[] = ['set', 'not_set'];
@@ -74,7 +76,8 @@ function scalarOf(type: ValueType, text: string): string | number | boolean {
 }
 
 /** Returns the comparison as the API expects it; without a value, where one is missing. */
-export function comparisonOf({ type, op, text }: ComparisonValues): { op: Comparison; value?: Value } {
+export function comparisonOf({ type, op, text, stored }: ComparisonValues): { op: Comparison; value?: Value } {
+  if (stored && stored.type === type && stored.op === op && stored.text === text) return { op, value: stored.value };
   if (!hasValue(op) || text.trim() === '') return { op };
   const texts = hasList(op) ? text.split(',').map(each => each.trim()) : [text.trim()];
   const values = texts.filter(Boolean).map(each => scalarOf(countsDays(op) ? 'number' : type, each));
@@ -88,11 +91,15 @@ function typeOfStored(op: string, value: unknown): ValueType {
 }
 
 /** Editor values of a stored comparison. */
-export const comparisonValuesOf = (
+export function comparisonValuesOf(
   { op, value }: { op?: string; value?: unknown },
   type = typeOfStored(op ?? '', value),
-): ComparisonValues => ({
-  type,
-  op: (op ?? 'set') as Comparison,
-  text: value === undefined ? '' : [value].flat().map(String).join(', '),
-});
+): ComparisonValues {
+  const values = {
+    type,
+    op: (op ?? 'set') as Comparison,
+    text: value === undefined ? '' : [value].flat().map(String).join(', '),
+  };
+  const isExpressed = JSON.stringify(comparisonOf(values).value) === JSON.stringify(value);
+  return isExpressed ? values : { ...values, stored: { ...values, value: value as Value } };
+}

@@ -60,7 +60,7 @@ export function configOf(type: QuestionType, config: ConfigValues): Record<strin
     rating: { scale, style, ...labels },
     thumbs: {},
     single_choice: choice,
-    multi_choice: { ...choice, ...(min ? { min } : {}), ...(max ? { max } : {}) },
+    multi_choice: { ...choice, ...(min === null ? {} : { min }), ...(max === null ? {} : { max }) },
     text: { min_length, max_length, input },
     date: {},
     consent: {},

@@ -223,7 +223,7 @@ const SUMMARIES: Record<QuestionAction, string> = {
 
 const DESCRIPTIONS: Record<QuestionAction, string> = {
   publish:
-    'From now on the question is shown as a card, or from `schedule.start_at` on: until then its status is `scheduled`. Publishing a scheduled question starts it now. Its language, and type, scale and option ids of its steps, can no longer change. Follow-ups, translations and recalls of attributes must be complete: 422 with a pointer into the question for each fault. Translations of texts that the question does not have are removed. A tenant can have at most 200 live questions.',
+    'From now on the question is shown as a card, or from `schedule.start_at` on: until then its status is `scheduled`. Publishing a scheduled question starts it now. Its language, and type, scale and option ids of its steps, can no longer change. Follow-ups, translations and recalls of attributes must be complete, and the audience must fit the questions that it refers to: 422 with a pointer into the question for each fault. Translations of texts that the question does not have are removed. A tenant can have at most 200 live questions.',
   pause: 'Answers to cards that were already fetched are still accepted.',
   resume: 'The question is shown again, with its results continued. A tenant can have at most 200 live questions.',
   close: 'The card is no longer shown. A closed question cannot be reopened; clone it instead.',
@@ -269,6 +269,7 @@ const actionOperation = (action: QuestionAction) =>
           throw wrongState(question, `"${action}" requires the status ${from.join(' or ')}.`);
         if (action === 'publish') {
           finishContent(question);
+          await requireKnownQuestions(tx, caller.tenantId, question.audience); // others may have changed or be gone
           await requireSupport(question, tx);
         }
         if (to === 'live') refuseEnded(question, at);

@@ -4,6 +4,7 @@ import { stepsOf } from '../../../dashboard/components/card/card-source.ts';
 import { shownSteps } from '../../../dashboard/components/card/shown-steps.ts';
 import { translateCard } from '../../../dashboard/components/card/translate.ts';
 import { changesFor } from '../../../dashboard/pages/questions/changes.ts';
+import { configOf, configValuesOf } from '../../../dashboard/pages/questions/config-values.ts';
 import {
   bodyOf,
   cardTextOf,
@@ -235,4 +236,9 @@ describe('the card of an answer', () => {
       counted.map(({ key, outcome }) => [key, outcome]),
     );
   });
+});
+
+test.each([{ min: 0 }, { min: 0, max: 2 }, { max: 1 }, {}])('the selections %o are the same after an edit', limits => {
+  const config = { options, allow_other: false, shuffle: false, ...limits };
+  expect(configOf('multi_choice', configValuesOf(config))).toEqual(config);
 });
