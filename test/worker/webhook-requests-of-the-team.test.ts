@@ -96,3 +96,20 @@ test('a range of events may begin at any time before them', async () => {
     expect([from, (await send(tenant, 'POST', `${path}/replay`, { from })).body]).toEqual([from, { count: 3 }]);
   }
 });
+
+test('a range of events includes those that wait for another attempt', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const { id, path } = await makeWebhook(api, tenant, receiver.url);
+  receiver.react(refuse(500));
+  await makeEvents({ api, worker }, tenant, 3);
+  await using _ = startDeliveries(api, worker);
+  await waitFor(async () => (await waitingOf(id)).length === 3);
+  receiver.react(accept);
+  const later = { from: new Date(Date.now() + HOUR).toISOString(), to: new Date(Date.now() + 2 * HOUR).toISOString() };
+  expect((await send(tenant, 'POST', `${path}/replay`, later)).body).toEqual({ count: 0 });
+  const range = { from: new Date(Date.now() - HOUR).toISOString() };
+  expect((await send(tenant, 'POST', `${path}/replay`, range)).body).toEqual({ count: 3 });
+  await receiver.waitForEvents(3);
+  await waitFor(async () => (await waitingOf(id)).length === 0);
+});
