@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { Role } from './roles.ts';
-import { isStorable, STORABLE, text } from './text.ts';
+import { isStorable, label, STORABLE } from './text.ts';
 
 /** How long the links for setup and for a password reset are valid. */
 export const SETUP_LINK_HOURS = 24;
@@ -22,7 +22,7 @@ export const TriedPassword = z.string().max(256);
 /** A code of the authenticator, or a recovery code. */
 export const TriedCode = z.string().max(40);
 
-export const AccountName = text(120, 1);
+export const AccountName = label(120);
 
 /** A tenant in the list of a person's tenants. */
 export const TenantName = z
@@ -65,7 +65,7 @@ export const PasswordReset = z.strictObject({ password: Password }).meta({ id: '
 export const Setup = z
   .strictObject({
     token: z.string().max(200),
-    tenant_name: text(120, 1),
+    tenant_name: label(120),
     name: AccountName,
     email: Email,
     password: Password,

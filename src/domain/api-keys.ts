@@ -3,7 +3,7 @@ import { rule } from './field-errors.ts';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
 import { fieldFault } from './problem.ts';
 import { Scope } from './scopes.ts';
-import { Timestamp, TimestampOut, text } from './text.ts';
+import { label, Timestamp, TimestampOut } from './text.ts';
 
 /** Maximum time for which a rotated secret may stay valid. */
 export const MAX_OVERLAP_HOURS = 168;
@@ -32,7 +32,7 @@ const Origin = z
 
 export const NewApiKey = z
   .strictObject({
-    name: text(120, 1),
+    name: label(120),
     kind: ApiKeyKind.default('server'),
     scopes: z.array(Scope).min(1).optional(),
     expires_at: Timestamp.optional(),
@@ -44,7 +44,7 @@ export type NewApiKey = z.output<typeof NewApiKey>;
 /** The mutable fields of a key. */
 export const ApiKeyPatch = z
   .strictObject({
-    name: text(120, 1),
+    name: label(120),
     scopes: z.array(Scope).min(1),
     expires_at: Timestamp.nullable(),
     allowed_origins: z.array(Origin).max(50),

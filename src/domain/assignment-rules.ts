@@ -6,7 +6,7 @@ import { AttributeName } from './identities.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { MAX_MEMBERS } from './members.ts';
 import { ComparedValue, ComparedValueOut, faultOfOperand, VALUE_OPERATORS } from './operators.ts';
-import { Tag, Tags, text } from './text.ts';
+import { label, Tag, Tags } from './text.ts';
 
 /** Maximum number of assignment rules of a tenant. */
 export const MAX_RULES = 50;
@@ -76,7 +76,7 @@ const Then = z
 const RuleInput = z
   .strictObject({
     id: typeId('rule').optional().meta({ description: 'Omit for a new rule' }),
-    name: text(120, 1, 'Billing'),
+    name: label(120, 'Billing'),
     when: When.default({}),
     then: Then,
   })

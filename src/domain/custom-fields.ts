@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import type { ProblemError } from './problem.ts';
-import { Day, fields, PreciseNumber, text } from './text.ts';
+import { Day, fields, label, PreciseNumber, text } from './text.ts';
 
 /** Maximum number of custom fields of a tenant. */
 export const MAX_CUSTOM_FIELDS = 20;
@@ -15,10 +15,10 @@ const KEY_FORM = 'a-z, 0-9 and "_", starting with a letter, at most 40 character
 const CustomField = z
   .strictObject({
     key: z.string().regex(KEY, `Must be ${KEY_FORM}.`),
-    label: text(80, 1, 'Order number'),
+    label: label(80, 'Order number'),
     type: z.enum(['text', 'number', 'boolean', 'date', 'choice']),
     options: z
-      .array(text(100, 1))
+      .array(label(100))
       .min(1)
       .max(50)
       .refine(options => new Set(options).size === options.length, rule('repeated-item', 'Must not repeat an option.'))

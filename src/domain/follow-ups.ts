@@ -9,7 +9,7 @@ import {
   QuestionType,
 } from './question-types.ts';
 import { MAX_FOLLOW_UPS, OPERATORS, type ShowIf } from './steps.ts';
-import { listOf, PreciseNumber, text } from './text.ts';
+import { label, listOf, PreciseNumber, text } from './text.ts';
 
 export const StepKey = z
   .string()
@@ -62,7 +62,7 @@ const followUpOf = <T extends QuestionType>(type: T) =>
     .strictObject({
       key: StepKey,
       type: z.literal(type),
-      title: text(300, 1, 'What is the main reason?').meta({ description: 'Text of the step' }),
+      title: label(300, 'What is the main reason?').meta({ description: 'Text of the step' }),
       description: text(1000).default('').meta({ description: 'Text below the title' }),
       config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
       required: z

@@ -6,7 +6,7 @@ import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { Body, Message, MessagePosition } from './messages.ts';
 import { findRecallFault } from './recall.ts';
-import { Tags, TimestampOut, text } from './text.ts';
+import { label, Tags, TimestampOut, text } from './text.ts';
 
 /** Maximum number of macros of a tenant. */
 export const MAX_MACROS = 500;
@@ -57,7 +57,7 @@ const Shortcut = text(30, 1, 'export')
   .meta({ description: 'Typed after `/` in the dashboard', example: 'export' });
 
 const macroFields = {
-  name: text(120, 1, 'Where the export is'),
+  name: label(120, 'Where the export is'),
   shortcut: Shortcut.nullable(),
   body: MacroBody.nullable(),
   kind: z.enum(['reply', 'note']).meta({ description: 'Whether the text is a reply or a note; default `reply`' }),

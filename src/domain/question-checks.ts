@@ -1,7 +1,7 @@
 import type { FieldCode } from './field-errors.ts';
 import type { FollowUp } from './follow-ups.ts';
 import type { ProblemError } from './problem.ts';
-import type { QuestionType } from './question-types.ts';
+import type { ConfigOf, QuestionType } from './question-types.ts';
 import { answerRules, type QuestionContent, type StepRules } from './questions.ts';
 import { canBeShown, scaleOf } from './reachable-steps.ts';
 import { type Condition, MAIN_STEP, type Operator, type ShowIf } from './steps.ts';
@@ -36,8 +36,19 @@ const MAX_FAULTS = 50;
  */
 export function findPublishFaults(content: QuestionContent): ProblemError[] {
   const rules = answerRules(content);
+  const choices = rules.flatMap((step, index) => faultsOfChoices(step, index === 0 ? '' : `/follow_ups/${index - 1}`));
   const steps = content.follow_ups.flatMap((step, index) => faultsOfStep(content.follow_ups, rules, step, index));
-  return [...steps, ...findTextFaults(content)].slice(0, MAX_FAULTS);
+  return [...choices, ...steps, ...findTextFaults(content)].slice(0, MAX_FAULTS);
+}
+
+/** Returns the fault of a step that requires more choices than it has, which no answer can have. */
+function faultsOfChoices({ type, config }: StepRules, base: string): ProblemError[] {
+  if (type !== 'multi_choice') return [];
+  const { options, allow_other, min = 0 } = config as ConfigOf<'multi_choice'>;
+  const most = new Set([...options.map(({ id }) => id), ...(allow_other ? ['other'] : [])]).size;
+  if (min <= most) return [];
+  const counted = `the number of options${allow_other ? ' with "other"' : ''}`;
+  return [fault(`${base}/config/min`, 'conflicting', `Must be at most ${most}, ${counted}.`)];
 }
 
 function faultsOfStep(all: FollowUp[], rules: readonly StepRules[], step: FollowUp, index: number): ProblemError[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { documentedAs, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
-import { text, WebAddress } from './text.ts';
+import { label, text, WebAddress } from './text.ts';
 
 const Labels = z
   .strictObject({ low: text(80), high: text(80) })
@@ -25,7 +25,7 @@ export const OptionId = z
 const Option = z
   .strictObject({
     id: OptionId,
-    label: text(200, 1),
+    label: label(200),
   })
   .meta({ id: 'OptionInput' });
 

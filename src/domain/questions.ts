@@ -14,7 +14,7 @@ import {
   QuestionType,
 } from './question-types.ts';
 import { type ConditionalStep, MAIN_STEP } from './steps.ts';
-import { TimestampOut, text } from './text.ts';
+import { label, TimestampOut, text } from './text.ts';
 import { type Thanks, ThanksInput, ThanksOut } from './thanks.ts';
 import { Translations, TranslationsOut } from './translations.ts';
 
@@ -53,8 +53,8 @@ export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
   );
 
 const fields = {
-  name: text(120, 1).meta({ description: 'Name for the team; defaults to the title' }),
-  title: text(300, 1, 'How likely are you to recommend us?').meta({ description: 'Text of the question' }),
+  name: label(120).meta({ description: 'Name for the team; defaults to the title' }),
+  title: label(300, 'How likely are you to recommend us?').meta({ description: 'Text of the question' }),
   description: text(1000).meta({ description: 'Text below the title' }),
   allow_public: z.boolean().meta({ description: 'Whether the question is shown with public access tokens' }),
   priority: z.int().min(0).max(1000).meta({ description: 'Questions with a higher priority are shown first' }),

@@ -7,7 +7,7 @@ import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { Locale, MAX_LOCALES } from './locales.ts';
 import { OfficeHours, type OfficePeriod, ReplyTargets } from './reply-targets.ts';
-import { TimestampOut, text } from './text.ts';
+import { label, TimestampOut } from './text.ts';
 
 /** Default number of days between any two questions for one identity. */
 export const DEFAULT_COOLDOWN_DAYS = 7;
@@ -60,11 +60,11 @@ const AllowedAttributes = z
     uniqueItems: true,
   });
 
-export const NewTenant = z.strictObject({ name: text(120, 1) });
+export const NewTenant = z.strictObject({ name: label(120) });
 
 export const TenantPatch = z
   .strictObject({
-    name: text(120, 1),
+    name: label(120),
     default_locale: Locale,
     locales: z.array(Locale).min(1).max(MAX_LOCALES),
     timezone: Timezone,

@@ -39,6 +39,12 @@ export const text = (max: number, min = 0, example = '') =>
     })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 
+const BLANK = rule('too-short', 'Must have at least 1 character other than white space.');
+
+/** Returns a schema of a name, title or label: a text of 1…`max` characters that people can see. */
+export const label = (max: number, example = '') =>
+  text(max, 1, example).refine(value => value === '' || value.trim() !== '', BLANK);
+
 /**
  * Returns a schema of an object with field names of one form and values of one schema. `form` describes the names.
  *

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { text, WebAddress } from './text.ts';
+import { label, text, WebAddress } from './text.ts';
 
 const fields = {
-  title: text(300, 1, 'Thank you!').meta({ description: 'What the user reads after the answer' }),
+  title: label(300, 'Thank you!').meta({ description: 'What the user reads after the answer' }),
   body: text(1000).meta({ description: 'Text below the title' }),
 };
 
 const link = {
-  label: text(80, 1, 'See what we changed').meta({ description: 'Text of the link' }),
+  label: label(80, 'See what we changed').meta({ description: 'Text of the link' }),
   url: WebAddress.meta({ description: 'Address with http or https' }),
 };
 

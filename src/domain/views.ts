@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConversationSort, conversationFilters } from './conversation-filters.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
-import { TimestampOut, text } from './text.ts';
+import { label, TimestampOut } from './text.ts';
 
 /** Maximum number of views that a member does not share, and of those that a tenant's members share. */
 export const MAX_VIEWS = 50;
@@ -22,7 +22,7 @@ const ViewFilter = z.strictObject(conversationFilters(z.boolean())).meta({
 export type ViewFilter = z.output<typeof ViewFilter>;
 
 const viewFields = {
-  name: text(120, 1, 'Urgent and unassigned'),
+  name: label(120, 'Urgent and unassigned'),
   filter: ViewFilter,
   sort: ConversationSort.meta({ description: 'Order of the list; default: `-last_activity_at`' }),
   shared: z.boolean().meta({ description: 'Whether all members see and can change the view; default: false' }),

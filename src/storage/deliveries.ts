@@ -96,8 +96,13 @@ export interface ReplayRange {
   types: readonly EventType[];
 }
 
+/** The events of a range, by their written time and, for the primary key, by their ids. */
+const IN_RANGE = `events.tenant_id = $1 and written_at >= $3 and written_at < $4 and events.type = any($5)
+  and events.id >= event_id_at(greatest($3::timestamptz - interval '1 minute', 'epoch'), '${EARLIEST}')
+  and events.id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')`;
+
 /**
- * Makes the events of a range of time due again, and returns their number. Those that wait already are not counted.
+ * Makes the events of a range of time due now, also those that wait for another attempt, and returns their number.
  * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
  *
  * The ids of events are in the order of their times, up to the duration of a statement, so the primary key has the range.
@@ -113,12 +118,21 @@ export const replayRange = (
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     await wake(tx, tenantId, webhookId, now);
+    const waiting = await tx.query(
+      `update deliveries set at = $6, attempt = 1 from (
+         select waiting.id from events, lateral (
+           select id, deliveries.sequence from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
+             and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1
+         ) as waiting
+         where ${IN_RANGE} and waiting.sequence = events.sequence limit $7
+       ) as due
+       where deliveries.tenant_id = $1 and deliveries.id = due.id returning 1`,
+      [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
+    );
     const added = await tx.query(
       `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
        select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
-       where tenant_id = $1 and written_at >= $3 and written_at < $4 and type = any($5)
-         and id >= event_id_at(greatest($3::timestamptz - interval '1 minute', 'epoch'), '${EARLIEST}')
-         and id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')
+       where ${IN_RANGE}
          and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
          and sequence is distinct from (
            select deliveries.sequence from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
@@ -127,7 +141,8 @@ export const replayRange = (
        limit $7 returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );
-    if (added.length > MAX_REPLAYED)
+    const count = waiting.length + added.length;
+    if (count > MAX_REPLAYED)
       throw fieldFault('/from', 'out-of-range', `Must start a range with at most ${MAX_REPLAYED} events.`);
-    return added.length;
+    return count;
   });

@@ -22,6 +22,28 @@ describe('the life of a question', () => {
     expect([typeof published_at, typeof closed_at, version]).toEqual(['string', 'string', 1]);
   });
 
+  test('does not begin for a draft that requires more choices than it has options', async () => {
+    const { ask } = await make();
+    const options = ['a', 'b'].map(id => ({ id, label: id }));
+    const config = { options, min: 3 };
+    const { id } = (await ask('POST', '', { ...aQuestion(), type: 'multi_choice', config })).body;
+    const refused = await ask('POST', `/${id}/publish`);
+    expectProblem(refused, 422, 'validation-failed');
+    const detail = 'Must be at most 2, the number of options.';
+    expect(refused.body.errors).toEqual([{ pointer: '/config/min', code: 'conflicting', detail }]);
+    await ask('PATCH', `/${id}`, { config: { ...config, allow_other: true } });
+    expect((await ask('POST', `/${id}/publish`)).status).toBe(200);
+    const step = { key: 'why', type: 'multi_choice', title: 'Why?', config: { ...config, min: 4, allow_other: true } };
+    const changed = await ask('PATCH', `/${id}`, { follow_ups: [step] });
+    expect(changed.body.errors).toEqual([
+      {
+        pointer: '/follow_ups/0/config/min',
+        code: 'conflicting',
+        detail: 'Must be at most 3, the number of options with "other".',
+      },
+    ]);
+  });
+
   const LEGAL: Record<string, string[]> = {
     draft: ['publish'],
     scheduled: ['publish', 'close'],

@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import { AccountPatch } from '../../src/domain/accounts.ts';
 import { keyIdOfBearer, NewApiKey } from '../../src/domain/api-keys.ts';
+import { AssignmentRulesInput } from '../../src/domain/assignment-rules.ts';
+import { CustomFields } from '../../src/domain/custom-fields.ts';
+import { FollowUps } from '../../src/domain/follow-ups.ts';
 import { ClientUuid, parseTypeId, toTypeId, typeId } from '../../src/domain/ids.ts';
+import { MacroPatch, NewMacro } from '../../src/domain/macros.ts';
 import { queryInt } from '../../src/domain/pages.ts';
+import { NewQuestion, QuestionPatch } from '../../src/domain/questions.ts';
+import { NewTenant, TenantPatch } from '../../src/domain/tenants.ts';
 import { Identity, isStorable, Tag, Tags, Timestamp, text } from '../../src/domain/text.ts';
+import { ThanksInput } from '../../src/domain/thanks.ts';
+import { NewView, ViewPatch } from '../../src/domain/views.ts';
 import { leastMs } from '../support/least-ms.ts';
 
 const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
@@ -59,6 +68,33 @@ describe('an identity', () => {
         expect(takes(Identity, value)).toBe(isGood);
       }),
     );
+  });
+});
+
+describe('names and titles', () => {
+  const faults = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues.length ?? 0;
+  const asName = (name: string) => ({ name });
+  const fields: [string, z.ZodType, (value: string) => unknown][] = [
+    ['tenant', NewTenant, asName],
+    ['tenant, changed', TenantPatch, asName],
+    ['account', AccountPatch, asName],
+    ['API key', NewApiKey, name => ({ name, scopes: ['answers:read'] })],
+    ['macro', NewMacro, name => ({ name, body: 'x' })],
+    ['macro, changed', MacroPatch, asName],
+    ['view', NewView, asName],
+    ['view, changed', ViewPatch, asName],
+    ['rule', AssignmentRulesInput, name => ({ data: [{ name, then: { priority: 'high' } }] })],
+    ['field', CustomFields, label => [{ key: 'a', label, type: 'text' }]],
+    ['choice of a field', CustomFields, option => [{ key: 'a', label: 'A', type: 'choice', options: [option] }]],
+    ['question', NewQuestion, name => ({ type: 'nps', title: 'x', name })],
+    ['question, changed', QuestionPatch, title => ({ title })],
+    ['step', FollowUps, title => [{ key: 'a', type: 'nps', title }]],
+    ['thanks', ThanksInput, title => ({ title })],
+  ];
+
+  test.each(fields)('of a %s are not blank', (_, schema, body) => {
+    expect(faults(schema, body(' x '))).toBe(0);
+    for (const blank of ['', ' ', '\t\n', '\u00a0\u3000']) expect(faults(schema, body(blank))).toBe(1);
   });
 });
 

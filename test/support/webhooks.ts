@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { EventType } from '../../src/domain/events.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -9,11 +9,27 @@ import { createOutbound } from '../../src/platform/outbound.ts';
 import { numberEvents, readNumberingDelay, writeEvents } from '../../src/storage/events.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { runDeliveries } from '../../src/worker/deliveries.ts';
-import { type TestApi, waitFor } from './api.ts';
+import { createApi, type TestApi, waitFor } from './api.ts';
 import { storageOf, type TestTenant } from './make.ts';
 
 /** Settings with which webhooks may be sent to this machine. */
 export const LOCAL_WEBHOOKS = { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_HTTP: 'on' };
+
+/** An API whose webhooks may be sent to this machine, and the storage of a worker. */
+export interface WebhookStores {
+  api: TestApi;
+  worker: Storage;
+}
+
+/** Opens the stores of a test file before its tests, and closes them after them. `use` receives them. */
+export function withWebhookStores(use: (stores: WebhookStores) => void): void {
+  let api: TestApi | undefined;
+  beforeAll(async () => {
+    api = await createApi({ settings: LOCAL_WEBHOOKS });
+    use({ api, worker: api.database.storage('parley_worker') });
+  });
+  afterAll(() => api?.[Symbol.asyncDispose]());
+}
 
 const TOTAL_MS = 1500;
 

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deleteTenant } from '../../src/storage/deleted-tenants.ts';
 import type { Storage } from '../../src/storage/orm.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, storageOf } from '../support/make.ts';
 import { createReceiver } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, withWebhookStores } from '../support/webhooks.ts';
 
 /** More than the age of settings with which a request may start. */
 const SETTINGS_MS = 500;
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 test('the webhooks of a deleted tenant get no more events while its rows are erased', async () => {
   await using receiver = await createReceiver();

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
 import { readWebhookLag } from '../../src/storage/webhook-figures.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
@@ -17,21 +17,19 @@ import {
   sendMuch,
 } from '../support/receivers.ts';
 import {
-  LOCAL_WEBHOOKS,
   makeEvents,
   makeWebhook,
   numberAll,
   startDeliveries,
   webhookUuid,
+  withWebhookStores,
 } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 const post = (tenant: TestTenant, path: string, body?: unknown) =>
   api.request('POST', path, { as: tenant.key.apiKey, ...(body === undefined ? {} : { body }) });

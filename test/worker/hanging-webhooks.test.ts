@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, hang } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, withWebhookStores } from '../support/webhooks.ts';
 
 /** More webhooks in total than a worker delivers for at a time. */
 const TENANTS = 12;
@@ -12,11 +12,9 @@ const WEBHOOKS = 20;
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 /** Makes a tenant's webhooks failing ones that are due again, each with an event that waits. */
 const makeFailing = (tenant: TestTenant) =>

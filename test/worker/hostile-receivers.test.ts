@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, type Reaction, trickle } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, withWebhookStores } from '../support/webhooks.ts';
 
 /** As the limits of the worker. */
 const REQUESTS_PER_TENANT = 40;
@@ -11,11 +11,9 @@ const WEBHOOKS = 20;
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 const events = (tenant: TestTenant, count: number) => makeEvents({ api, worker }, tenant, count);
 

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
 import { countWebhooks } from '../../src/storage/webhook-figures.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, refuse } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, webhookUuid, withWebhookStores } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 test('webhooks without a response are unreachable until any webhook has one', async () => {
   await using deliveries = startDeliveries(api, worker);

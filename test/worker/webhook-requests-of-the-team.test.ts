@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
-import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { type TestApi, waitFor } from '../support/api.ts';
 import { HOUR, MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { accept, createReceiver, type Received, refuse } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries, webhookUuid } from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, webhookUuid, withWebhookStores } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
-beforeAll(async () => {
-  api = await createApi({ settings: LOCAL_WEBHOOKS });
-  worker = api.database.storage('parley_worker');
+withWebhookStores(stores => {
+  ({ api, worker } = stores);
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 const send = (tenant: TestTenant, method: string, path: string, body?: unknown) =>
   api.request(method, path, { as: tenant.key.apiKey, ...(body === undefined ? {} : { body }) });
@@ -95,4 +93,21 @@ test('a range of events may begin at any time before them', async () => {
     await waitFor(async () => (await waitingOf(path.split('/').at(-1) as string)).length === 0);
     expect([from, (await send(tenant, 'POST', `${path}/replay`, { from })).body]).toEqual([from, { count: 3 }]);
   }
+});
+
+test('a range of events includes those that wait for another attempt', async () => {
+  const tenant = await makeTenant(api);
+  await using receiver = await createReceiver();
+  const { id, path } = await makeWebhook(api, tenant, receiver.url);
+  receiver.react(refuse(500));
+  await makeEvents({ api, worker }, tenant, 3);
+  await using _ = startDeliveries(api, worker);
+  await waitFor(async () => (await waitingOf(id)).length === 3);
+  receiver.react(accept);
+  const later = { from: new Date(Date.now() + HOUR).toISOString(), to: new Date(Date.now() + 2 * HOUR).toISOString() };
+  expect((await send(tenant, 'POST', `${path}/replay`, later)).body).toEqual({ count: 0 });
+  const range = { from: new Date(Date.now() - HOUR).toISOString() };
+  expect((await send(tenant, 'POST', `${path}/replay`, range)).body).toEqual({ count: 3 });
+  await receiver.waitForEvents(3);
+  await waitFor(async () => (await waitingOf(id)).length === 0);
 });

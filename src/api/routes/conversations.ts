@@ -66,7 +66,7 @@ export const listConversations = operation({
     }),
     sort: ConversationSort.optional().meta({
       description:
-        'Order of the list; `-` is descending. Default: `-last_activity_at`. With `reply_due_at`, the list contains only conversations whose user waits for a reply with a target; with `waiting_since`, only open conversations whose user waits',
+        'Order of the list, not allowed with `updated_since`; `-` is descending. Default: `-last_activity_at`. With `reply_due_at`, the list contains only conversations whose user waits for a reply with a target; with `waiting_since`, only open conversations whose user waits',
     }),
   }),
   status: 200,
@@ -81,6 +81,8 @@ export const listConversations = operation({
     const filters = { ...filter, ...ownerOf(caller), side };
     if (deleted && !updated)
       throw queryFault('updated_since', 'required', 'Required with "deleted": an RFC 3339 time.');
+    if (query.sort && updated)
+      throw queryFault('sort', 'not-allowed', 'Must be omitted with "updated_since", which orders by the last change.');
     if (deleted && updated)
       return withUpdatedUntil(
         separateDeleted(

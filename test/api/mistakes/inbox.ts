@@ -7,6 +7,14 @@ const NEXT_WEEK = new Date(Date.now() + 7 * 86_400_000).toISOString();
 /** Mistakes with the work of a team in its inbox. */
 export const INBOX_MISTAKES: Mistake[] = [
   [
+    'an order of changes',
+    asKey('GET', '/v1/conversations?updated_since=2026-01-01T00:00:00Z&sort=created_at'),
+    422,
+    'not-allowed',
+    '@sort',
+    'Must be omitted with "updated_since", which orders by the last change.',
+  ],
+  [
     'a snooze without a time',
     asKey('PATCH', ofConversation, { status: 'snoozed' }),
     422,

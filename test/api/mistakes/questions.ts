@@ -73,6 +73,22 @@ export const QUESTION_MISTAKES: Mistake[] = [
   ],
   ['an empty title', create({ type: 'nps', title: '' }), 422, 'too-short', '/title', 'Must have at least 1 character.'],
   [
+    'a title of white space',
+    create({ type: 'nps', title: ' \u00a0\n' }),
+    422,
+    'too-short',
+    '/title',
+    'Must have at least 1 character other than white space.',
+  ],
+  [
+    'an option with a blank label',
+    create({ type: 'single_choice', title: 'x', config: { options: [option, { id: 'b', label: ' ' }] } }),
+    422,
+    'too-short',
+    '/config/options/1/label',
+    'Must have at least 1 character other than white space.',
+  ],
+  [
     'a title of 301 characters',
     create({ type: 'nps', title: 'x'.repeat(301) }),
     422,
