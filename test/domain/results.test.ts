@@ -9,6 +9,7 @@ const given = (times: Record<number, number | undefined>): number[] =>
 
 const contentOf = (type: QuestionType, config: object = {}) => ({ type, config: CONFIGS[type].parse(config) });
 
+/** Earlier versions accepted the second id. */
 const OPTIONS = [
   { id: 'a', label: 'A' },
   { id: '__proto__', label: 'Odd' },
@@ -200,7 +201,7 @@ describe('results', () => {
   });
 
   test("of choices list every option in order, and the users' own texts last", () => {
-    const config = { options: OPTIONS, allow_other: true };
+    const config = { options: OPTIONS, allow_other: true, shuffle: false };
     const rows = [
       onDay(
         '2026-11-21',
@@ -209,15 +210,19 @@ describe('results', () => {
         { value: { option_ids: ['a', 'other'], other_text: 'x' } },
       ),
     ];
-    const { values, score } = resultsOf(contentOf('multi_choice', config), rows, 'day');
+    const { values, score } = resultsOf({ type: 'multi_choice', config }, rows, 'day');
     expect(values).toEqual([
       { value: 'a', label: 'A', count: 2, share: 1 },
       { value: '__proto__', label: 'Odd', count: 1, share: 0.5 },
       { value: 'other', count: 1, share: 0.5 },
     ]);
     expect(score).toBeNull();
-    const single = resultsOf(contentOf('single_choice', { options: OPTIONS }), [], 'day');
-    expect(single.values).toMatchObject([{ value: 'a', count: 0, share: null }, { value: '__proto__' }]);
+    const single = resultsOf({ type: 'single_choice', config }, [], 'day');
+    expect(single.values).toMatchObject([
+      { value: 'a', count: 0, share: null },
+      { value: '__proto__' },
+      { value: 'other' },
+    ]);
   });
 
   test.each([
