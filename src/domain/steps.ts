@@ -98,11 +98,7 @@ export function holds({ op, value: wanted }: Condition, value: unknown): boolean
  * A step without `show_if` is always shown. The value of a step that is not shown counts as missing, so hiding a step
  * may hide those that depend on it.
  */
-export function visibleSteps<Step extends ConditionalStep>(
-  steps: readonly Step[],
-  values: StepValues,
-): readonly Step[] {
-  if (!steps.some(step => step.show_if)) return steps;
+export function visibleSteps<Step extends ConditionalStep>(steps: readonly Step[], values: StepValues): Step[] {
   const shown = new Map<string, unknown>();
   return steps.filter(({ key, show_if }) => {
     if (show_if) {
