@@ -104,9 +104,10 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
       try {
         return await exchange(wire, outgoing, options);
       } catch (error) {
-        const { kind, status = NaN } = error instanceof ParleyError ? error : {};
-        if (isPerhapsDone && method === 'DELETE' && kind === 'not-found') return; // deleted; only the response was lost
-        isPerhapsDone ||= status === 0 || status >= 500;
+        if (!(error instanceof ParleyError)) throw error;
+        // Deleted by an earlier attempt, whose response was lost.
+        if (isPerhapsDone && method === 'DELETE' && error.kind === 'not-found') return;
+        isPerhapsDone ||= error.status === 0 || error.status >= 500;
         throw error;
       }
     });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random as chance
 import time
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
@@ -14,7 +14,6 @@ from anyio.lowlevel import current_token
 from .base_url import check_base_url
 from .connections import Connections
 from .drivers import AsyncDriver, D, SyncDriver, with_changes
-from .errors import InvalidArgument
 from .exchange import Settings, check_api_key
 from .operations import Resources
 from .retry import REQUEST_POLICY, RetryPolicy
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from .attempts import Attempt
 
-C = TypeVar("C", httpx.Client, httpx.AsyncClient)
-
 TIMEOUT_S = 60.0
 """Default time limit in seconds of a call, with its retries and delays."""
 
@@ -39,19 +36,6 @@ ATTEMPT_TIMEOUT_S = 30.0
 def _trusts_environment(base_url: str) -> bool:
     """Whether to use proxies from the environment: only with TLS, since otherwise a proxy could read the key."""
     return base_url.startswith("https:")
-
-
-def _open(connect: Callable[[], C]) -> C:
-    """Opens an HTTP client, which reads proxies and certificates from the environment.
-
-    Raises:
-        InvalidArgument: If they cannot be used. The errors of httpx do not name the variable.
-    """
-    try:
-        return connect()
-    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
-        why = "has proxies or certificates that cannot be used (HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE)"
-        raise InvalidArgument("environment", f"{why}: {error}") from error
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -118,7 +102,7 @@ class Client(_BaseClient[SyncDriver]):
         key, base = check_api_key(api_key), check_base_url(base_url, allow_http=allow_http)
         settings = Settings(base, key, retry, timeout_s, attempt_timeout_s, on_attempt, now, random)
         trusts = _trusts_environment(base)
-        connections = Connections(lambda: _open(lambda: httpx.Client(transport=transport, trust_env=trusts)))
+        connections = Connections(lambda: httpx.Client(transport=transport, trust_env=trusts))
         super().__init__(SyncDriver(settings, connections, sleep))
 
     def close(self) -> None:
@@ -160,7 +144,7 @@ class AsyncClient(_BaseClient[AsyncDriver]):
         key, base = check_api_key(api_key), check_base_url(base_url, allow_http=allow_http)
         settings = Settings(base, key, retry, timeout_s, attempt_timeout_s, on_attempt, now, random)
         trusts = _trusts_environment(base)
-        connections = Connections(lambda: _open(lambda: httpx.AsyncClient(transport=transport, trust_env=trusts)))
+        connections = Connections(lambda: httpx.AsyncClient(transport=transport, trust_env=trusts))
         super().__init__(AsyncDriver(settings, connections, sleep))
 
     async def close(self) -> None:

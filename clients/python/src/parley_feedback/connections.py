@@ -8,6 +8,8 @@ from weakref import WeakSet
 
 import httpx
 
+from .errors import InvalidArgument
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,7 +25,7 @@ class Connections(Generic[H]):
 
     def __init__(self, connect: Callable[[], H]) -> None:
         self._connect: Callable[[], H] = connect
-        self._used: tuple[object, H] = (None, connect())  # the event loop of the last call, if any
+        self._used: tuple[object, H] = (None, self._open())  # the event loop of the last call, if any
         _all.add(self)
 
     @property
@@ -39,14 +41,26 @@ class Connections(Generic[H]):
         used, http = self._used
         if used != loop:
             if used is not None and not http.is_closed:
-                http = self._connect()
+                http = self._open()
             self._used = (loop, http)
         return http
 
     def replace(self) -> None:
         """Starts without connections, unless the client is closed. The inherited ones stay those of the parent."""
         if not self.http.is_closed:
-            self._used = (None, self._connect())
+            self._used = (None, self._open())
+
+    def _open(self) -> H:
+        """Opens an HTTP client, which reads proxies and certificates from the environment.
+
+        Raises:
+            InvalidArgument: If they cannot be used. The errors of httpx do not name the variable.
+        """
+        try:
+            return self._connect()
+        except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+            why = "has proxies or certificates that cannot be used (HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE)"
+            raise InvalidArgument("environment", f"{why}: {error}") from error
 
 
 _all: WeakSet[Connections[Any]] = WeakSet()
