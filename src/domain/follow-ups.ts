@@ -1,28 +1,21 @@
 import { z } from 'zod';
-import { rule } from './field-errors.ts';
 import {
   AnyConfig,
   CONFIGS,
   type ConfigOf,
   inPascalCase,
+  memberName,
   type QuestionConfig,
   QuestionType,
 } from './question-types.ts';
 import { MAX_FOLLOW_UPS, OPERATORS, type ShowIf } from './steps.ts';
 import { label, listOf, PreciseNumber, text } from './text.ts';
 
-export const StepKey = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "reason".')
-  .refine(
-    key => key !== '__proto__',
-    rule('not-allowed', 'Must not be "__proto__", which values cannot have as a name.'),
-  )
-  .meta({
-    id: 'StepKey',
-    description: 'Name of the step in `values` of answers; cannot be `main` or `__proto__`',
-    example: 'reason',
-  });
+export const StepKey = memberName('reason', 'values').meta({
+  id: 'StepKey',
+  description: 'Name of the step in `values` of answers; cannot be `main` or `__proto__`',
+  example: 'reason',
+});
 
 /** Most values of a list: all options of a question, and `other`. */
 const MAX_VALUES = 31;

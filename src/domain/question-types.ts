@@ -9,18 +9,21 @@ const Labels = z
   .meta({ id: 'ScaleLabels', description: 'Labels of the ends of the scale' });
 const labels = Labels.optional();
 
-export const OptionId = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "very-happy".')
-  .refine(
-    id => id !== '__proto__',
-    rule('not-allowed', 'Must not be "__proto__", which translations cannot have as a name.'),
-  )
-  .meta({
-    id: 'OptionId',
-    description: 'Id of the option in answers; cannot be `__proto__`',
-    example: 'very-happy',
-  });
+/** Returns a schema of an id that `objects`, in the plural, have as the name of a member. */
+export const memberName = (example: string, objects: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, `Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "${example}".`)
+    .refine(
+      name => name !== '__proto__',
+      rule('not-allowed', `Must not be "__proto__", which ${objects} cannot have as a name.`),
+    );
+
+export const OptionId = memberName('very-happy', 'translations').meta({
+  id: 'OptionId',
+  description: 'Id of the option in answers; cannot be `__proto__`',
+  example: 'very-happy',
+});
 
 const Option = z
   .strictObject({

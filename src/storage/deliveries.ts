@@ -101,6 +101,10 @@ const IN_RANGE = `events.tenant_id = $1 and written_at >= $3 and written_at < $4
   and events.id >= event_id_at(greatest($3::timestamptz - interval '1 minute', 'epoch'), '${EARLIEST}')
   and events.id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')`;
 
+/** The waiting delivery of the event, or of one after it in the feed; none if no event from there on waits. */
+const FIRST_WAITING = `from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
+  and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1`;
+
 /**
  * Makes the events of a range of time due now, also those that wait for another attempt, and returns their number.
  * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
@@ -120,10 +124,7 @@ export const replayRange = (
     await wake(tx, tenantId, webhookId, now);
     const waiting = await tx.query(
       `update deliveries set at = $6, attempt = 1 from (
-         select waiting.id from events, lateral (
-           select id, deliveries.sequence from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
-             and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1
-         ) as waiting
+         select waiting.id from events, lateral (select id, deliveries.sequence ${FIRST_WAITING}) as waiting
          where ${IN_RANGE} and waiting.sequence = events.sequence limit $7
        ) as due
        where deliveries.tenant_id = $1 and deliveries.id = due.id returning 1`,
@@ -134,10 +135,7 @@ export const replayRange = (
        select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
        where ${IN_RANGE}
          and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
-         and sequence is distinct from (
-           select deliveries.sequence from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
-             and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1
-         )
+         and sequence is distinct from (select deliveries.sequence ${FIRST_WAITING})
        limit $7 returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );

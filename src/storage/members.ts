@@ -162,8 +162,8 @@ async function lockRemovable(tx: Transaction, tenantId: string, actor: Remover, 
 }
 
 /**
- * Unassigns most conversations of a member who is to be removed, in several transactions, since each keeps the tenant's
- * others from writing. Does nothing to a member with few of them.
+ * Unassigns most conversations of a member before the removal, in several short transactions: each blocks the tenant's
+ * other writes while it runs. Does nothing if the member has few.
  *
  * The member is away meanwhile, so that assignment rules assign no others. If it fails, the member stays, is away, and
  * has fewer conversations; a repetition continues. Throws like `deleteMember`.
