@@ -1,5 +1,6 @@
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { TenantStorage } from './orm.ts';
+import { IN_ONE_ORDER, IN_ORDER, type Planning, SORTED } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
 
 /**
@@ -70,33 +71,6 @@ export function startAfter<Row>(where: Where, { keys, descending }: Order<Row>, 
 }
 
 /**
- * Settings for statements whose plan depends on the tenant's size.
- *
- * A generic plan suits an average tenant. With these settings, each statement is planned for its parameters and reads
- * rows in index order, the only way to stop in time. They apply to one transaction.
- */
-export const IN_ORDER = settings(['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']);
-/** For rows that are read by id, or by `access` as a whole, and then sorted. */
-const SORTED = settings(['enable_mergejoin']);
-
-function settings(disabled: string[]): string {
-  const off = ['enable_seqscan', 'jit', ...disabled].map(name => `set_config('${name}', 'off', true)`);
-  return `select set_config('plan_cache_mode', 'force_custom_plan', true), ${off.join(', ')}`;
-}
-
-const queryWith = <Row extends object>(
-  tenant: TenantStorage,
-  planned: string,
-  sql: string,
-  params: unknown[],
-): Promise<Row[]> =>
-  tenant.transaction(async tx => (await Promise.all([tx.query(planned), tx.query<Row>(sql, params)]))[1]);
-
-/** Runs one statement with a custom plan that reads rows in index order and stops at the `limit`. */
-export const queryInOrder = <Row extends object>(tenant: TenantStorage, sql: string, params: unknown[]) =>
-  queryWith<Row>(tenant, IN_ORDER, sql, params);
-
-/**
  * Returns a page of a list. It ends early after scanning `lookAt` rows, with the position to continue from.
  *
  * Without filters, every row matches, and the statement is the same for all tenants.
@@ -109,8 +83,9 @@ export function readPage<Row extends object>(
   lookAt = MAX_SCANNED,
 ): Promise<Page<Row>> {
   if (list.readsAll) return readAll(tenant, list, limit, after);
+  const planning = list.access.values > 1 ? IN_ORDER : IN_ONE_ORDER; // only the tenant, and conditions of a partial index
   startAfter(list.access, list.order, after, `${list.table}.`);
-  return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt);
+  return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt, planning);
 }
 
 async function readWhole<Row extends object>(
@@ -126,34 +101,36 @@ async function readWhole<Row extends object>(
   return toPage(rows, limit, row => keyOf(order, row));
 }
 
-/** A scanned row: whether it matched the filters, and its number among the scanned ones. */
-type Looked<Row> = Row & { hit: boolean; place: string };
-
 /**
- * The last scanned row is always returned, because the next page starts after it. The inner query has the table's name,
- * which `columns` and `filters` may use.
+ * Two reads in one snapshot: the first matches of the scanned rows, and unless they fill the page, the last scanned row,
+ * after which the next page starts. Numbering the scanned rows instead would take as long as reading them.
+ *
+ * The scan has the table's name, which `columns` and `filters` may use.
  */
 async function readFiltered<Row extends object>(
   tenant: TenantStorage,
   list: List<Row>,
   limit: number,
   lookAt: number,
+  planning: Planning,
 ): Promise<Page<Row>> {
   const { table, columns, access, filters, order } = list;
-  const passed = filters.sql.replace('where', '');
-  const rows = await queryInOrder<Looked<Row>>(
-    tenant,
-    `select ${columns}, (${passed}) is true as hit, place from (
-       select *, row_number() over (order by ${sortBy(list)}) as place from ${table} ${access.sql}
-       order by ${sortBy(list)} limit ${lookAt}
-     ) as ${table}
-     where (${passed}) or place = ${lookAt} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
+  const sorted = `order by ${sortBy(list)}`;
+  const rows = await tenant.query<Row & { hit: boolean }>(
+    `with found as materialized (
+       select ${columns} from (select * from ${table} ${access.sql} ${sorted} limit ${lookAt}) as ${table}
+       ${filters.sql} ${sorted} limit ${access.param(limit + 1)}
+     )
+     (select *, true as hit from found as ${table} ${sorted})
+     union all
+     (select ${columns}, false from ${table} ${access.sql} and (select count(*) <= ${limit} from found)
+      ${sorted} offset ${lookAt - 1} limit 1)`,
     access.params,
+    planning,
   );
-  const last = rows.at(-1);
-  const found = rows.filter(({ hit }) => hit).map(({ hit, place, ...row }) => row as unknown as Row);
-  if (found.length > limit || !last || Number(last.place) < lookAt)
-    return toPage(found, limit, row => keyOf(order, row));
+  const found = rows.filter(({ hit }) => hit).map(({ hit, ...row }) => row as unknown as Row);
+  const last = rows.find(({ hit }) => !hit);
+  if (!last) return toPage(found, limit, row => keyOf(order, row));
   const next = keyOf(order, last);
   return order.keys[0]?.[1] === 'timestamptz' ? endEarly(found, next) : { rows: found, next };
 }
@@ -186,12 +163,11 @@ async function readAll<Row extends object>(
 ): Promise<Page<Row>> {
   const { table, columns, access, filters, order } = list;
   startAfter(filters, order, after, `${table}.`);
-  const rows = await queryWith<Row>(
-    tenant,
-    SORTED,
+  const rows = await tenant.query<Row>(
     `with wanted as materialized (select * from ${table} ${access.sql})
      select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
     access.params,
+    SORTED,
   );
   return toPage(rows, limit, row => keyOf(order, row));
 }

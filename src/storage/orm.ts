@@ -15,7 +15,7 @@ import { asProblem, isStatementTimeout, sqlState } from './errors.ts';
 import { LOCK_TIMEOUT } from './migrations/concurrent-index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { ScopedQuery } from './scoped-query.ts';
-import { type StorageRole, transactionSettings } from './settings.ts';
+import { type Planning, type StorageRole, transactionSettings } from './settings.ts';
 import {
   commit,
   openLazyTransaction,
@@ -33,8 +33,15 @@ export type { StorageRole } from './settings.ts';
 /** The rows of one tenant. Every statement runs under that tenant's row-level security. */
 export interface TenantStorage {
   readonly tenantId: string;
-  /** Runs one statement in one round trip and one implicit transaction with its settings (`ScopedQuery`). */
-  query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /**
+   * Runs one statement in one round trip and one implicit transaction with its settings (`ScopedQuery`). Its plan is
+   * generic unless `planning` is given.
+   */
+  query<Row extends object = Record<string, unknown>>(
+    sql: string,
+    params?: unknown[],
+    planning?: Planning,
+  ): Promise<Row[]>;
   /** Runs several statements in one transaction. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -126,7 +133,7 @@ const ormOptions = (database: DatabaseUrl, log: Log, direct = false) => ({
   logger: (message: string) => log.debug(message),
 });
 
-type TenantQuery = (tenantId: string, sql: string, params: unknown[]) => Promise<unknown[]>;
+type TenantQuery = (tenantId: string, sql: string, params: unknown[], planning?: Planning) => Promise<unknown[]>;
 
 /** The time-out of a storage's statements, and the error it causes. */
 interface Limits {
@@ -215,8 +222,12 @@ function storageWith(database: OpenDatabase, limits: Limits): Storage {
   const runner = createRunner(database, limits);
   const inTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
     const one = openLazyTransaction(runner.transact);
-    const query: TenantQuery = (tenantId, sql, params) =>
-      one.run(tenantScope(tenantId), client => runner.transactionOn(client).query(sql, params));
+    const query: TenantQuery = (tenantId, sql, params, planning) =>
+      one.run(tenantScope(tenantId), async client => {
+        const tx = runner.transactionOn(client);
+        const planned = planning && tx.query(planning.sql);
+        return (await Promise.all([tx.query(sql, params), planned]))[0];
+      });
     const storage = storageOn(database, { ...runner, transact: one.run }, query, inner => inner(storage));
     return one.around(() => work(storage));
   };
@@ -235,7 +246,8 @@ interface Runner {
 function createRunner({ clients, role, requireDurable, metrics }: OpenDatabase, limits: Limits): Runner {
   const { statementTimeoutMs } = limits;
   const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
-  const settingsFor = (scope: RowScope) => transactionSettings(role, scope, statementTimeoutMs);
+  const settingsFor = (scope: RowScope, planning?: Planning) =>
+    transactionSettings(role, scope, statementTimeoutMs, planning);
 
   const explain = (error: unknown): unknown => {
     if (limits.blamesStatement && isStatementTimeout(error)) return queryTooExpensive(statementTimeoutMs, error);
@@ -244,10 +256,13 @@ function createRunner({ clients, role, requireDurable, metrics }: OpenDatabase, 
   };
 
   return {
-    query: (tenantId, sql, params) =>
+    query: (tenantId, sql, params, planning) =>
       clients.withClient(tenantId, explain, async client => {
         const statement = { ...prepared(sql, params), ...clientTimeout };
-        const query = Object.assign(new ScopedQuery(settingsFor(tenantScope(tenantId)), statement), clientTimeout);
+        const query = Object.assign(
+          new ScopedQuery(settingsFor(tenantScope(tenantId), planning), statement),
+          clientTimeout,
+        );
         client.query(query as never);
         return (await query.outcome).rows;
       }),
@@ -283,7 +298,7 @@ function storageOn(
   return {
     forTenant: tenantId => ({
       tenantId,
-      query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
+      query: (sql, params = [], planning) => query(tenantId, sql, params, planning) as Promise<never>,
       transaction: work => run(tenantScope(tenantId), work),
       unitOfWork: work =>
         transact(tenantScope(tenantId), client =>

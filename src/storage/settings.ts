@@ -19,12 +19,48 @@ const FIXED = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant', $2, true),
-  set_config('parley.account', $3, true), set_config('statement_timeout', $4, true),
-  ${Object.entries(FIXED)
+const setAll = (settings: Record<string, string>): string =>
+  Object.entries(settings)
     .map(([name, value]) => `set_config('${name}', '${value}', true)`)
-    .join(', ')},
+    .join(', ');
+
+const settingsText = (fixed: Record<string, string>): string =>
+  `select set_config('role', $1, true), set_config('parley.tenant', $2, true),
+  set_config('parley.account', $3, true), set_config('statement_timeout', $4, true), ${setAll(fixed)},
   set_config('synchronous_commit', ${DURABLE_COMMIT}, true), ${SERVER_DURABILITY_COLUMNS}`;
+
+const USUAL = { name: 'parley_settings', text: settingsText(FIXED) };
+
+/** How PostgreSQL plans a statement, instead of by a generic plan with any method. */
+export interface Planning {
+  /** Applies it to the rest of an open transaction. */
+  sql: string;
+  /** The settings of a transaction, with those of the planning. */
+  transaction: { name: string; text: string };
+}
+
+function definePlanning(name: string, mode: 'custom' | 'generic', disabled: readonly string[]): Planning {
+  const off = Object.fromEntries(['enable_seqscan', 'jit', ...disabled].map(method => [method, 'off']));
+  const settings = { plan_cache_mode: `force_${mode}_plan`, ...off };
+  return {
+    sql: `select ${setAll(settings)}`,
+    transaction: { name: `parley_settings_${name}`, text: settingsText({ ...FIXED, ...settings }) },
+  };
+}
+
+const OUT_OF_ORDER = ['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin'];
+
+/**
+ * Reads rows in the order of an index, the only way to stop in time. The statement is planned for its values, because
+ * the index depends on them: a generic plan suits an average tenant.
+ */
+export const IN_ORDER = definePlanning('in_order', 'custom', OUT_OF_ORDER);
+
+/** As `IN_ORDER`, for statements with one suitable index, whatever the values. Planning takes longer than reading a page. */
+export const IN_ONE_ORDER = definePlanning('in_one_order', 'generic', OUT_OF_ORDER);
+
+/** For rows that are read by id, or by an index as a whole, and then sorted. */
+export const SORTED = definePlanning('sorted', 'custom', ['enable_mergejoin']);
 
 /**
  * Turns reading of whole tables off, for the rest of a transaction that looks rows up by key.
@@ -32,12 +68,10 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
  * A connection keeps the plan of its first use until the table is analyzed. One that was made while a table was empty reads
  * all of the table's rows, however many there are by then.
  */
-export const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
-  .map(name => `set_config('${name}', 'off', true)`)
-  .join(', ');
+export const BY_KEY = setAll({ enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' });
 
 /**
- * The single statement with all settings of a transaction: role, tenant, person, time-outs, plan mode, and a commit
+ * The single statement with all settings of a transaction: role, tenant, person, time-outs, planning, and a commit
  * that waits for the disk.
  *
  * All of them are local to the transaction, and independent of the connection's session, which a pooler in transaction
@@ -47,8 +81,8 @@ export const transactionSettings = (
   role: string,
   { tenantId, accountId }: RowScope,
   statementTimeoutMs: number,
+  planning?: Planning,
 ): NamedStatement => ({
-  name: 'parley_settings',
-  text: SETTINGS,
+  ...(planning?.transaction ?? USUAL),
   values: [role, tenantId, accountId, String(statementTimeoutMs)],
 });

@@ -7,16 +7,21 @@ export interface Where {
   /** Adds a parameter, such as a limit, and returns its placeholder. */
   param(value: unknown): string;
   readonly sql: string;
+  /** The parameters of all that share them. */
   readonly params: unknown[];
+  /** The number of parameters in these conditions. */
+  readonly values: number;
 }
 
 /** Creates an empty `Where`. Two that share `params` can be used in one statement. */
 export function createWhere(params: unknown[] = []): Where {
   const conditions: string[] = [];
+  let count = 0;
   const param = (value: unknown) => `$${params.push(value)}`;
   return {
     and(condition, ...values) {
       const queue = [...values];
+      count += values.length;
       conditions.push(condition.replaceAll('$', () => param(queue.shift())));
     },
     param,
@@ -24,6 +29,9 @@ export function createWhere(params: unknown[] = []): Where {
       return conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
     },
     params,
+    get values() {
+      return count;
+    },
   };
 }
 
@@ -51,6 +59,18 @@ export function unnest<Row>(
     ),
   };
 }
+
+/**
+ * Makes rows of one tenant (`$1`) a `with` query, to be joined by their whole key: `tenant_id` and further columns.
+ *
+ * A generic plan takes a tenant for an average one. Compared with a constant tenant, as in `tenant_id = $1 and id = any($2)`,
+ * it may read all rows of the tenant from another index. This form is looked up by its key, row by row.
+ */
+export const wantedRows = (columns: string): string =>
+  `wanted as materialized (select $1::uuid as tenant_id, ${columns})`;
+
+/** `wantedRows` with these ids (`$2`), each once. */
+export const WANTED_IDS = wantedRows('id from (select distinct unnest($2::uuid[]) as id) as ids');
 
 /** Escapes a text for a `like` pattern, so that `%` and `_` match literally. */
 export const likeContains = (text: string): string => `%${text.replaceAll(/[\\%_]/g, found => `\\${found}`)}%`;

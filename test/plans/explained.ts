@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
+import type { Planning } from '../../src/storage/settings.ts';
 import type { Transaction } from '../../src/storage/transaction.ts';
 
 /** A node of a plan in `explain (format json)`. */
@@ -111,8 +112,11 @@ export function explainTo(found: Explained[], storage: Storage): Storage {
       const tenant = storage.forTenant(tenantId);
       return {
         ...tenant,
-        query: <Row extends object>(sql: string, params?: unknown[]) =>
-          tenant.transaction(session => watched(inTurn(session)).query<Row>(sql, params)),
+        query: <Row extends object>(sql: string, params?: unknown[], planning?: Planning) =>
+          tenant.transaction(async session => {
+            if (planning) await session.query(planning.sql);
+            return watched(inTurn(session)).query<Row>(sql, params);
+          }),
         transaction: work => tenant.transaction(session => work(inTurn(watched(session)))),
       };
     },
