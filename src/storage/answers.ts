@@ -14,7 +14,7 @@ import { byTime, createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
-import { likeContains, type Where } from './sql.ts';
+import { likeContains, WANTED_IDS, type Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export type AnswerRow = StoredAnswer;
@@ -23,7 +23,7 @@ const COLUMNS = `id, identity, identity_verified, card_id, question_id, question
 
 /** Returns those of some answers that exist, in any order. */
 export const findAnswersById = (tenant: TenantStorage, ids: readonly string[]): Promise<AnswerRow[]> =>
-  tenant.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = any($2::uuid[])`, [
+  tenant.query<AnswerRow>(`with ${WANTED_IDS} select ${COLUMNS} from wanted join answers using (tenant_id, id)`, [
     tenant.tenantId,
     ids,
   ]);

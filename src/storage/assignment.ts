@@ -22,6 +22,7 @@ import {
   SYSTEM_AUTHOR,
 } from './conversation-rows.ts';
 import type { Storage, TenantStorage } from './orm.ts';
+import { wantedRows } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Maximum number of conversations that one transaction looks at. */
@@ -156,6 +157,8 @@ async function storeDecisions(
   await storeLooks(writing, decisions, present, version);
 }
 
+const LOOKS = wantedRows('* from jsonb_to_recordset($2::jsonb) as looks(id uuid, rule uuid, waits boolean, noted int)');
+
 /** Records that the rules have looked, and an event for each conversation that begins to wait for a member. */
 async function storeLooks(
   writing: EventWriting,
@@ -177,10 +180,10 @@ async function storeLooks(
     noted: wait ? 1 : 0,
   }));
   await tx.query(
-    `update conversations set rules_checked = $3, assignment_rule = rule, assignment_waits = waits,
+    `with ${LOOKS}
+     update conversations set rules_checked = $3, assignment_rule = rule, assignment_waits = waits,
        last_note_seq = last_note_seq + noted, team_updated_at = case when noted > 0 then $4 else team_updated_at end
-     from jsonb_to_recordset($2::jsonb) as looks(id uuid, rule uuid, waits boolean, noted int)
-     where conversations.tenant_id = $1 and conversations.id = looks.id`,
+     from wanted where conversations.tenant_id = wanted.tenant_id and conversations.id = wanted.id`,
     [tenantId, JSON.stringify(looks), version, now],
   );
 }

@@ -3,7 +3,7 @@ import type { CardRecord } from '../domain/cards.ts';
 import type { QuestionStatus } from '../domain/questions.ts';
 import { type CardHistory, type CardProfile, NO_PROFILE } from './cards.ts';
 import type { TenantStorage } from './orm.ts';
-import { unnest } from './sql.ts';
+import { unnest, wantedRows } from './sql.ts';
 
 /** A question with the columns that decide on its card. */
 export interface DecidedQuestion extends CardRules {
@@ -55,17 +55,18 @@ export async function readCardHistories(
   tenant: TenantStorage,
   people: readonly Pick<RecentPerson, 'identity' | 'identity_verified'>[],
 ): Promise<CardHistory[]> {
-  const wanted = unnest(people, { identity: 'text', identity_verified: 'boolean' }, 2);
+  const incoming = unnest(people, { identity: 'text', identity_verified: 'boolean' }, 2);
   const rows = await tenant.query<
     CardRecord & { identity: string; identity_verified: boolean; profile: CardProfile | null }
   >(
-    `select identity, identity_verified, question_id, shown_at, dismissed_at, answered_at, displays, last_value, null as profile
-     from card_records join ${wanted.sql} using (identity, identity_verified) where tenant_id = $1
+    `with ${wantedRows(`* from ${incoming.sql}`)}
+     select identity, identity_verified, question_id, shown_at, dismissed_at, answered_at, displays, last_value, null as profile
+     from wanted join card_records using (tenant_id, identity, identity_verified)
      union all
      select identity, identity_verified, null, null, null, null, null, null, jsonb_build_object('locale', locale, 'platform',
        platform, 'app_version', app_version, 'attributes', attributes)
-     from identities join ${wanted.sql} using (identity, identity_verified) where tenant_id = $1`,
-    [tenant.tenantId, ...wanted.params],
+     from wanted join identities using (tenant_id, identity, identity_verified)`,
+    [tenant.tenantId, ...incoming.params],
   );
   const histories = new Map(
     people.map(person => [keyOf(person), { records: [] as CardRecord[], profile: NO_PROFILE }]),

@@ -49,12 +49,13 @@ async function lockAnswers(
   mark: { before_at: string; before_id: string },
 ): Promise<(OldAnswer & { answered: boolean })[]> {
   const rows = await tx.query<OldAnswer & { answered: boolean }>(
-    `select tenant_id, id, identity, identity_verified, question_id, received_at::text as at,
-       state in ('partial', 'completed') as answered, "values"->'main' as value
-     from answers where tenant_id = $1 and id = any(array(
-       select id from answers where tenant_id = $1 and (received_at, id) < ($2, $3)
+    `with wanted as materialized (
+       select tenant_id, id from answers where tenant_id = $1 and (received_at, id) < ($2, $3)
        order by received_at desc, id desc limit ${ANSWERS_AT_ONCE}
-     )) order by tenant_id, id for share`,
+     )
+     select tenant_id, id, identity, identity_verified, question_id, received_at::text as at,
+       state in ('partial', 'completed') as answered, "values"->'main' as value
+     from wanted join answers using (tenant_id, id) order by tenant_id, id for share of answers`,
     [tenantId, mark.before_at, mark.before_id],
   );
   const order = ({ at, id }: OldAnswer) => `${Date.parse(at).toString().padStart(16, '0')} ${id}`;

@@ -34,6 +34,7 @@ import { writeEvents } from './events.ts';
 import { requireMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
+import { wantedRows } from './sql.ts';
 import { readCustomFields, readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -210,8 +211,9 @@ const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, prior
   resolved_at timestamptz, waiting_since timestamptz, reply_due_at timestamptz, updated_at timestamptz, last_note_seq int`;
 const ASSIGNMENTS = SET_COLUMNS.split(',').map(column => {
   const [name] = column.trim().split(' ');
-  return `${name} = changed.${name}`;
+  return `${name} = wanted.${name}`;
 });
+const CHANGED = wantedRows(`* from jsonb_to_recordset($2::jsonb) as changed(id uuid, ${SET_COLUMNS})`);
 const RETURNED = CONVERSATION_COLUMNS.split(',').map(column => `conversations.${column.trim()}`);
 
 /**
@@ -234,9 +236,9 @@ export async function storeChanges(
   );
   await writeEvents(tx, ofFeed);
   const rows = await tx.query<ConversationRow>(
-    `update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3
-     from jsonb_to_recordset($2::jsonb) as changed(id uuid, ${SET_COLUMNS})
-     where conversations.tenant_id = $1 and conversations.id = changed.id returning ${RETURNED.join(', ')}`,
+    `with ${CHANGED}
+     update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3 from wanted
+     where conversations.tenant_id = wanted.tenant_id and conversations.id = wanted.id returning ${RETURNED.join(', ')}`,
     [tenantId, JSON.stringify(columns), now],
   );
   const renamed = changes.filter(({ before, after }) => before.subject !== after.subject);

@@ -1,4 +1,5 @@
 import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-rows.ts';
+import { WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /*
@@ -24,7 +25,8 @@ export const lockConversations = (
   ids: readonly string[],
 ): Promise<ConversationRow[]> =>
   tx.query<ConversationRow>(
-    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
+    `with ${WANTED_IDS} select ${CONVERSATION_COLUMNS} from wanted join conversations using (tenant_id, id)
+     order by id for update of conversations`,
     [tenantId, ids],
   );
 

@@ -10,6 +10,7 @@ import { nameIdentities } from './events.ts';
 import { describeOwners } from './identities.ts';
 import type { TenantStorage } from './orm.ts';
 import { findQuestionsById } from './questions.ts';
+import { WANTED_IDS } from './sql.ts';
 
 /** Objects as the team sees them, by the ids that events have of them. */
 type Objects = ReadonlyMap<string, object>;
@@ -19,7 +20,7 @@ const byId = <Row extends { id: string }>(rows: readonly Row[], present: (row: R
   new Map(rows.map(row => [row.id, present(row)]));
 
 const readRows = <Row extends object>(tenant: TenantStorage, table: string, columns: string, ids: readonly string[]) =>
-  tenant.query<Row>(`select ${columns} from ${table} where tenant_id = $1 and id = any($2::uuid[])`, [
+  tenant.query<Row>(`with ${WANTED_IDS} select ${columns} from wanted join ${table} using (tenant_id, id)`, [
     tenant.tenantId,
     ids,
   ]);

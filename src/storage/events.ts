@@ -3,7 +3,7 @@ import { EVENTS_KEPT_DAYS } from '../domain/events.ts';
 import type { Page } from '../domain/pages.ts';
 import { createList, type Order, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { unnest } from './sql.ts';
+import { unnest, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Maximum number of events that are numbered in one transaction, and that are deleted in one. */
@@ -127,7 +127,7 @@ export async function nameIdentities(
   const ids = events.flatMap(event => (event.object_type === 'identity' ? [event.object_id] : []));
   if (ids.length === 0) return new Map();
   const rows = await tenant.query<{ id: string; identity: string; verified: boolean }>(
-    'select id, identity, identity_verified as verified from identities where tenant_id = $1 and id = any($2::uuid[])',
+    `with ${WANTED_IDS} select id, identity, identity_verified as verified from wanted join identities using (tenant_id, id)`,
     [tenant.tenantId, ids],
   );
   return new Map(rows.map(({ id, ...named }) => [id, named]));

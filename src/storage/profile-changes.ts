@@ -3,7 +3,7 @@ import type { StoredProfileChange } from '../domain/profile-changes.ts';
 import type { Owner } from './conversation-rows.ts';
 import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { unnest } from './sql.ts';
+import { unnest, wantedRows } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 const LATEST_FIRST: Order<StoredProfileChange> = { keys: [['number', 'int']], descending: true };
@@ -36,23 +36,24 @@ export async function forgetRemovedFields(
   tenantId: string,
   removed: readonly RemovedFields[],
 ): Promise<void> {
-  const rows = removed.flatMap(({ paths, ...owner }) => paths.map(path => ({ ...owner, path })));
+  const rows = removed.flatMap(({ paths, identity, verified }) =>
+    paths.map(path => ({ identity, identity_verified: verified, path })),
+  );
   if (rows.length === 0) return;
   const { sql, params } = unnest<(typeof rows)[number]>(
     rows,
-    { identity: 'text', verified: 'boolean', path: 'text' },
+    { identity: 'text', identity_verified: 'boolean', path: 'text' },
     2,
   );
   await tx.query(
-    `with removed as materialized (
-       select identities.id, array_agg(path) as paths from ${sql}
-       join identities on tenant_id = $1 and identities.identity = incoming.identity and identity_verified = verified
-       group by 1
+    `with ${wantedRows(`* from ${sql}`)}, removed as materialized (
+       select tenant_id, identities.id, array_agg(path) as paths
+       from wanted join identities using (tenant_id, identity, identity_verified) group by 1, 2
      )
      update profile_changes set changes = changes || (
        select jsonb_object_agg(path, null::text) from unnest(removed.paths) as path where changes ? path
      )
-     from removed where tenant_id = $1 and identity_id = removed.id and changes ?| removed.paths`,
+     from removed where profile_changes.tenant_id = removed.tenant_id and identity_id = removed.id and changes ?| removed.paths`,
     [tenantId, ...params],
   );
 }

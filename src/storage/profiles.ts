@@ -12,7 +12,7 @@ import type { Fault } from '../domain/validation.ts';
 import type { Owner } from './conversation-rows.ts';
 import type { TenantStorage } from './orm.ts';
 import { forgetRemovedFields } from './profile-changes.ts';
-import { unnest } from './sql.ts';
+import { unnest, wantedRows } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A profile as it is stored: what the tenant said about one of its users. */
@@ -51,9 +51,9 @@ async function lockProfiles(
     [owners.map(owner => `${tenantId} ${keyOf(owner)}`)],
   );
   const rows = await tx.query<ProfileRow>(
-    `select identity, identity_verified, attributes, locale, platform, app_version from identities
-     where tenant_id = $1 and (identity, identity_verified) in (select * from unnest($2::text[], $3::boolean[]))
-     for update`,
+    `with ${wantedRows('unnest($2::text[]) as identity, unnest($3::boolean[]) as identity_verified')}
+     select identity, identity_verified, attributes, locale, platform, app_version
+     from wanted join identities using (tenant_id, identity, identity_verified) for update of identities`,
     [tenantId, owners.map(({ identity }) => identity), owners.map(({ verified }) => verified)],
   );
   return new Map(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { unnest } from './sql.ts';
+import { unnest, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The searched texts: an answer's comment and text, a message or note, a conversation's subject. */
@@ -238,7 +238,7 @@ async function indexKind(tx: Transaction, tenantId: string, kind: TextKind, ids:
   const locked = new Set(await INDEX[kind](tx, tenantId, ids));
   const unlocked = ids.filter(id => !locked.has(id));
   const busy = await tx.query<{ id: string }>(
-    `select id from ${TEXTS[kind].table} where tenant_id = $1 and id = any($2::uuid[])`,
+    `with ${WANTED_IDS} select id from wanted join ${TEXTS[kind].table} using (tenant_id, id)`,
     [tenantId, unlocked],
   );
   const isBusy = new Set(busy.map(({ id }) => id));
@@ -255,8 +255,8 @@ async function indexKind(tx: Transaction, tenantId: string, kind: TextKind, ids:
 const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[]) => Promise<string[]>> = {
   async answer(tx, tenantId, ids) {
     const rows = await tx.query<AnswerText & { tenant_id: string; id: string }>(
-      `select tenant_id, id, comment, "values" from answers where tenant_id = $1 and id = any($2::uuid[])
-       for share skip locked`,
+      `with ${WANTED_IDS} select tenant_id, id, comment, "values" from wanted join answers using (tenant_id, id)
+       for share of answers skip locked`,
       [tenantId, ids],
     );
     await indexAnswers(
@@ -267,8 +267,8 @@ const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[])
   },
   async message(tx, tenantId, ids) {
     const rows = await tx.query<ConversationText>(
-      `select conversation_id, id, case when kind = 'event' then '' else body end as text from messages where tenant_id = $1 and id = any($2::uuid[])
-       for share skip locked`,
+      `with ${WANTED_IDS} select conversation_id, id, case when kind = 'event' then '' else body end as text
+       from wanted join messages using (tenant_id, id) for share of messages skip locked`,
       [tenantId, ids],
     );
     await indexMessages(tx, tenantId, rows);
@@ -276,8 +276,8 @@ const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[])
   },
   async subject(tx, tenantId, ids) {
     const rows = await tx.query<ConversationText>(
-      `select id as conversation_id, id, subject as text from conversations
-       where tenant_id = $1 and id = any($2::uuid[]) for share skip locked`,
+      `with ${WANTED_IDS} select id as conversation_id, id, subject as text
+       from wanted join conversations using (tenant_id, id) for share of conversations skip locked`,
       [tenantId, ids],
     );
     await indexMessages(tx, tenantId, rows);

@@ -3,7 +3,7 @@ import type { EventObjectType, EventType, StoredEvent } from '../domain/events.t
 import { newUuid } from '../domain/ids.ts';
 import type { DisabledReason, StoredWebhook } from '../domain/webhooks.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { unnest } from './sql.ts';
+import { unnest, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How long a worker may deliver for a webhook until it renews the lease. Longer than a round. */
@@ -175,13 +175,13 @@ interface Ahead {
 async function readFeed(tenant: TenantStorage, { position, event_types }: LeasedWebhook): Promise<Ahead> {
   const rows = await tenant.query<{ looked_to: number; looked_at: number } & (EventRow | { event_id: null })>(
     `with ahead as materialized (
-       select id, type, sequence from events where tenant_id = $1 and sequence > $2 order by sequence limit ${SCANNED_EVENTS}
+       select tenant_id, id, type, sequence from events where tenant_id = $1 and sequence > $2 order by sequence limit ${SCANNED_EVENTS}
      ), wanted as materialized (
-       select id from ahead where type = any($3) order by sequence limit ${ROUND_EVENTS + 1}
+       select tenant_id, id from ahead where type = any($3) order by sequence limit ${ROUND_EVENTS + 1}
      )
      select looked_to::float8, looked_at::int, ${EVENT}
      from (select coalesce(max(sequence), $2) as looked_to, count(*) as looked_at from ahead) as scan
-       left join (wanted join events on events.tenant_id = $1 and events.id = wanted.id) on true
+       left join (wanted join events using (tenant_id, id)) on true
      order by events.sequence`,
     [tenant.tenantId, position, event_types],
   );
@@ -338,7 +338,11 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMo
   if (attempts.length === 0) return;
   const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
   if (waited.length > 0)
-    await tx.query('delete from deliveries where tenant_id = $1 and id = any($2::uuid[])', [tenantId, waited]);
+    await tx.query(
+      `with ${WANTED_IDS} delete from deliveries using wanted
+       where deliveries.tenant_id = wanted.tenant_id and deliveries.id = wanted.id`,
+      [tenantId, waited],
+    );
   const present = await lockObjects(tx, tenantId, attempts);
   const rows = attempts.flatMap(attempt => {
     const { item, outcome, at, retryAfter } = attempt;

@@ -62,6 +62,7 @@ import { DueDeliveries } from './20270108-due-deliveries.ts';
 import { WaitingIndex } from './20270109-waiting-index.ts';
 import { LongConversations } from './20270110-long-conversations.ts';
 import { ContinuedConversations } from './20270111-continued-conversations.ts';
+import { LockedObjects } from './20270112-locked-objects.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -129,6 +130,7 @@ export const MIGRATIONS = [
   { name: '20270109-waiting-index', class: WaitingIndex },
   { name: '20270110-long-conversations', class: LongConversations },
   { name: '20270111-continued-conversations', class: ContinuedConversations },
+  { name: '20270112-locked-objects', class: LockedObjects },
 ];
 
 /**
