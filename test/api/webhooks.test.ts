@@ -92,4 +92,13 @@ describe('a webhook', () => {
     expect([refused.status, refused.body.errors[0]]).toMatchObject([422, { pointer, code: 'out-of-range' }]);
     await send('DELETE', `/v1/webhooks/${body.id}`);
   });
+
+  test('gets a new secret without a body, like an API key', async () => {
+    const { body } = await create();
+    const { status, body: rotated } = await send('POST', `/v1/webhooks/${body.id}/rotate-secret`);
+    expect([status, rotated.secret]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+    expect(rotated.secret).not.toBe(body.secret);
+    const hours = (Date.parse(rotated.previous_secret_until) - Date.parse(rotated.updated_at)) / 3_600_000;
+    expect(hours).toBe(24);
+  });
 });

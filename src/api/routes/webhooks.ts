@@ -192,6 +192,7 @@ export const rotateWebhookSecret = operation({
   showsSecret: true,
   params: WebhookPath,
   body: WebhookRotation,
+  isBodyOptional: true,
   status: 200,
   response: Webhook,
   ifMatch: true,
