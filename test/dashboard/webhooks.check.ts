@@ -201,6 +201,13 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     expect(refused).toEqual([]);
   });
 
+  test('a delivery of an event that is no longer kept says so', async () => {
+    await open(pathTo('webhook', { id: webhookId }));
+    const row = page.getByRole('row').filter({ hasText: 'question.published' });
+    await row.first().getByText('Request and response').click();
+    await row.first().getByText('The event is no longer kept.').waitFor();
+  });
+
   test('the pages pass the checks at every width', { timeout: 240_000 }, async () => {
     await expectNoViolationsOn(ada, [pathTo('webhooks'), pathTo('webhook', { id: webhookId }), pathTo('events')], open);
     await page.setViewportSize({ width: 1440, height: 900 });
