@@ -37,10 +37,9 @@ export const Delivery = z
     response_status: z.int().nullable(),
     duration_ms: z.int().nullable(),
     error: z.string().nullable().meta({ description: 'Why there was no response, such as `ECONNREFUSED`' }),
-    response: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first KB of the response; null once the object of the event is deleted' }),
+    response: z.string().nullable().meta({
+      description: 'The first KB of the response; null if it is empty, and once the object of the event is deleted',
+    }),
   })
   .meta({ id: 'Delivery', description: 'An attempt to send an event to a webhook' });
 
@@ -127,9 +126,9 @@ export function judgeAttempts({ failures, failing_since }: Failures, attempts: r
 
 const utf8 = new TextDecoder();
 
-/** Returns the kept part of a response, as text that PostgreSQL can store. */
-export const keptResponse = (body: Uint8Array): string =>
-  utf8.decode(body.subarray(0, KEPT_RESPONSE_BYTES)).replaceAll('\u0000', '\uFFFD');
+/** Returns the kept part of a response, as text that PostgreSQL can store; null if it is empty. */
+export const keptResponse = (body: Uint8Array): string | null =>
+  utf8.decode(body.subarray(0, KEPT_RESPONSE_BYTES)).replaceAll('\u0000', '\uFFFD') || null;
 
 /** The object of an event, as the event shows it. */
 interface ShownObject {

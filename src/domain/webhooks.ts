@@ -79,6 +79,13 @@ export const WebhookReplay = z
   .strictObject({ from: Timestamp, to: Timestamp.optional(), types: EventTypes.optional() })
   .meta({ id: 'WebhookReplay' });
 
+/** Returns the range of a replay, which ends now if it has no end. Throws 422 for one that ends before it begins. */
+export function rangeOf({ from, to }: z.output<typeof WebhookReplay>, now: Date): { from: Date; to: Date } {
+  if (to === undefined && from >= now) throw fieldFault('/from', 'out-of-range', 'Must be in the past without "to".');
+  if (to !== undefined && to <= from) throw fieldFault('/to', 'out-of-range', 'Must be after "from".');
+  return { from, to: to ?? now };
+}
+
 export const ReplayCount = z
   .object({ count: z.int().min(0).meta({ description: 'Number of events that are sent again' }) })
   .meta({ id: 'ReplayCount' });

@@ -83,10 +83,22 @@ describe('a webhook', () => {
     expect((await create(fields, without)).status).toBe(403);
   });
 
-  test('is not replayed over a range that ends before it begins', async () => {
+  test.each([
+    ['ends before it begins', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, '/to'],
+    ['begins in the future, and ends now', { from: '9999-01-01T00:00:00Z' }, '/from'],
+  ])('is not replayed over a range that %s', async (_, range, pointer) => {
     const { body } = await create();
-    const range = { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' };
     const refused = await send('POST', `/v1/webhooks/${body.id}/replay`, range);
-    expect([refused.status, refused.body.errors[0]]).toMatchObject([422, { pointer: '/to', code: 'out-of-range' }]);
+    expect([refused.status, refused.body.errors[0]]).toMatchObject([422, { pointer, code: 'out-of-range' }]);
+    await send('DELETE', `/v1/webhooks/${body.id}`);
+  });
+
+  test('gets a new secret without a body, like an API key', async () => {
+    const { body } = await create();
+    const { status, body: rotated } = await send('POST', `/v1/webhooks/${body.id}/rotate-secret`);
+    expect([status, rotated.secret]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+    expect(rotated.secret).not.toBe(body.secret);
+    const hours = (Date.parse(rotated.previous_secret_until) - Date.parse(rotated.updated_at)) / 3_600_000;
+    expect(hours).toBe(24);
   });
 });

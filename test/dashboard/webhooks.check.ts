@@ -164,6 +164,10 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     await newest.getByText('Show content').click();
     await newest.getByText('"title": "How likely?"', { exact: false }).waitFor();
     await expectNoViolations(ada);
+    expect(refused).toEqual([]);
+    await page.getByLabel('From no.').fill('12345678901234');
+    await page.getByText('No matching events').waitFor();
+    refused.length = 0;
     await page.getByLabel('From no.').fill('1');
     await waitFor(async () => (await rows.first().getByRole('cell').first().textContent()) === '1');
     await page.getByLabel('Event', { exact: true }).selectOption('api_key.revoked');
@@ -195,6 +199,13 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
     await numbers.getByText(String(oldest), { exact: true }).waitFor();
     expect(await numbers.count()).toBe(newest - oldest + 1);
     expect(refused).toEqual([]);
+  });
+
+  test('a delivery of an event that is no longer kept says so', async () => {
+    await open(pathTo('webhook', { id: webhookId }));
+    const row = page.getByRole('row').filter({ hasText: 'question.published' });
+    await row.first().getByText('Request and response').click();
+    await row.first().getByText('The event is no longer kept.').waitFor();
   });
 
   test('the pages pass the checks at every width', { timeout: 240_000 }, async () => {

@@ -89,4 +89,5 @@ describe('the body of a delivery', () => {
 test('the kept part of a response is text of at most 1 KB that PostgreSQL can store', () => {
   expect(keptResponse(Buffer.from('a'.repeat(KEPT_RESPONSE_BYTES + 1)))).toHaveLength(KEPT_RESPONSE_BYTES);
   expect(keptResponse(Buffer.from([0x61, 0x00, 0xff, 0x62]))).toBe('a\uFFFD\uFFFDb');
+  expect(keptResponse(Buffer.from(''))).toBeNull();
 });

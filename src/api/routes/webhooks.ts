@@ -8,6 +8,7 @@ import {
   NewWebhook,
   presentWebhook,
   ReplayCount,
+  rangeOf,
   requireResumable,
   type StoredWebhook,
   Webhook,
@@ -191,6 +192,7 @@ export const rotateWebhookSecret = operation({
   showsSecret: true,
   params: WebhookPath,
   body: WebhookRotation,
+  isBodyOptional: true,
   status: 200,
   response: Webhook,
   ifMatch: true,
@@ -282,8 +284,7 @@ export const replayDeliveries = operation({
   async handle({ caller, params, body }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
     const at = now();
-    const { from, to = at } = body;
-    if (to <= from) throw fieldFault('/to', 'out-of-range', 'Must be after "from".');
+    const { from, to } = rangeOf(body, at);
     const { event_types } = await findWebhook(tenant, params.id);
     const types = event_types.filter(type => body.types?.includes(type) ?? true);
     return { count: await replayRange(tenant, params.id, { from, to, types }, at) };

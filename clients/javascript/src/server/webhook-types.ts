@@ -56,7 +56,7 @@ export interface Delivery {
   duration_ms: number | null;
   /** Why there was no response. */
   error: string | null;
-  /** The first KB of the response; null once the object of the event is deleted. */
+  /** The first KB of the response; null if it is empty, and once the object of the event is deleted. */
   response: string | null;
 }
 

@@ -45,10 +45,19 @@ async function read(tenantId: string | undefined, type: EventType | '', after: n
   }
 }
 
+/** Whether a number was refused that no event has yet. */
+const isBeyondFeed = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.errors.some(({ parameter }) => parameter === 'after');
+
 /** Reads a page of the feed forwards: the events with these numbers and greater ones. */
 async function readForwards(tenantId: string | undefined, { type }: Wanted, first: number): Promise<FeedPage> {
-  const { data, has_more, last, oldest } = await read(tenantId, type, first - 1);
-  return { events: data, next: has_more ? { number: last + 1, oldest } : undefined };
+  try {
+    const { data, has_more, last, oldest } = await read(tenantId, type, first - 1);
+    return { events: data, next: has_more ? { number: last + 1, oldest } : undefined };
+  } catch (error) {
+    if (isBeyondFeed(error)) return { events: [], next: undefined };
+    throw error;
+  }
 }
 
 /**
