@@ -134,6 +134,30 @@ describe('the logic of a survey of Formbricks', () => {
   });
 });
 
+describe('an element of a survey', () => {
+  const options = (...ids: string[]) => ids.map(id => ({ id, label: { default: `Option ${id}` } }));
+  const numbered = (count: number) => options(...Array.from({ length: count }, (_, number) => `c${number}`));
+
+  test.each([
+    ['more options than a choice has', { choices: numbered(31) }, 'it has 31'],
+    ['only one option next to "other"', { choices: options('a', 'other') }, 'it has 1'],
+    ['an option id with a space', { choices: options('a', 'b c') }, 'the id of an option'],
+    ['an option id twice', { choices: options('a', 'a') }, 'the id of an option'],
+    ['an option without text', { choices: [...options('a'), { id: 'b', label: { default: '<p></p>' } }] }, 'no text'],
+    ['no headline', { headline: { default: '' } }, 'it has no text'],
+  ])('with %s is left out, and the steps around it stay', (_, change, reason) => {
+    const place = { ...elementOf('place', 'multipleChoiceSingle'), ...change };
+    const survey = aSurvey(aBlock('b1', [nps]), aBlock('b2', [place]), aBlock('b3', [text('why')]));
+    expect(stepsOf(survey)).toEqual({ main: null, why: null });
+    expect(reasonsOf(survey)).toEqual({ place: expect.stringContaining(reason) });
+  });
+
+  test('with the most options of a choice is a step', () => {
+    const place = { ...elementOf('place', 'multipleChoiceSingle'), choices: numbered(30) };
+    expect(stepsOf(aSurvey(aBlock('b1', [place])))).toEqual({ main: null });
+  });
+});
+
 const TYPES = ['nps', 'rating', 'multipleChoiceSingle', 'multipleChoiceMulti', 'openText', 'consent'];
 const CONDITIONS: Record<string, (id: string, number: number) => [string, string, unknown?][]> = {
   nps: (id, n) => ['isLessThan', 'isGreaterThanOrEqual', 'equals', 'doesNotEqual'].map(op => [id, op, n]),

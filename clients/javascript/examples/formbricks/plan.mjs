@@ -3,7 +3,8 @@
 import { lossesOfCards, mediaOf } from './endings.mjs';
 import { languagesOf } from './languages.mjs';
 import { readLogic } from './logic.mjs';
-import { blocksOf, plain, TYPES } from './survey.mjs';
+import { obstacleOf } from './obstacles.mjs';
+import { blocksOf, plain } from './survey.mjs';
 
 /** The most steps of a question. */
 const MAX_STEPS = 10;
@@ -19,7 +20,8 @@ const withKeys = (showIf, keys) => {
 
 /** Why an element of a page cannot be a step; undefined if it can. */
 function obstacle(element, showIf, steps) {
-  if (!TYPES[element.type]) return `Parley has nothing like ${element.type}`;
+  const own = obstacleOf(element);
+  if (own) return own;
   if (showIf?.reason) return showIf.reason;
   if (steps.length === 0 && element.type === 'cta') return 'a statement before the first question';
   if (steps.length === 0 && showIf) return 'it is not always shown, and no question before it could be imported';
