@@ -1,10 +1,11 @@
 /** Turns a Formbricks survey into one question with steps, with a reason for each element that cannot be one. */
 
-import { lossesOfCards, mediaOf } from './endings.mjs';
+import { lossesOfCards } from './endings.mjs';
 import { languagesOf } from './languages.mjs';
 import { readLogic } from './logic.mjs';
+import { lossesOfElement, lossesOfSurvey } from './losses.mjs';
 import { obstacleOf } from './obstacles.mjs';
-import { blocksOf, plain } from './survey.mjs';
+import { blocksOf } from './survey.mjs';
 
 /** The most steps of a question. */
 const MAX_STEPS = 10;
@@ -36,7 +37,7 @@ const lossesOf = blocks => [
   ...(blocks.some(({ rules }) => rules.some(({ others }) => others.includes('calculate')))
     ? ['calculated variables']
     : []),
-  ...blocks.flatMap(({ elements }) => elements.flatMap(each => mediaOf(each, `"${plain(each.headline, 60)}"`))),
+  ...blocks.flatMap(({ elements }) => elements.filter(each => !obstacleOf(each)).flatMap(lossesOfElement)),
 ];
 
 function planWith(blocks, mainId) {
@@ -71,5 +72,6 @@ export function planSurvey(survey) {
   const blocks = blocksOf(survey);
   const first = planWith(blocks);
   const plan = planWith(blocks, first.steps[0]?.element.id); // now the question itself counts as always answered
-  return { ...plan, losses: [...plan.losses, ...lossesOfCards(survey), ...languagesOf(survey).losses] };
+  const losses = [lossesOfSurvey(survey), lossesOfCards(survey), languagesOf(survey).losses].flat();
+  return { ...plan, losses: [...plan.losses, ...losses] };
 }
