@@ -99,6 +99,18 @@ describe('the logic of a survey of Formbricks', () => {
     expect(stepsOf({ ...rest, blocks: [], questions } as unknown as Survey)).toEqual(stepsOf(branches()));
   });
 
+  test('of Formbricks before 2.6 is reported for the questions that it concerns, and for no other', () => {
+    const logic = [{ condition: 'lessThan', value: 7, destination: 'why' }];
+    const questions = [
+      { ...nps, logic: [...logic, { condition: 'submitted', destination: 'all' }] },
+      text('why'),
+      text('all'),
+    ];
+    const survey = { ...aSurvey(), blocks: undefined, questions } as unknown as Survey;
+    expect(stepsOf(survey)).toEqual({ main: null, all: null });
+    expect(reasonsOf(survey)).toEqual({ why: expect.stringContaining('no condition like') });
+  });
+
   test('that Parley cannot express is reported for the questions that it concerns, and for no other', () => {
     const survey = aSurvey(
       aBlock('b1', [nps], { rules: [aRule('b3', ['plan', 'equals', 'pro'])] }),
