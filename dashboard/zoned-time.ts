@@ -11,9 +11,9 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Returns the time of the clock in a zone at an instant. */
+/** Returns the time of the clock in a zone at an instant. Years have four digits, also 0002, which a typed 2 is at first. */
 export const wallTimeOf = (instant: string, timeZone: string): string =>
-  formatOf(timeZone).format(new Date(instant)).replace(' ', 'T');
+  formatOf(timeZone).format(new Date(instant)).replace(' ', 'T').padStart(16, '0');
 
 /** The difference of a zone's clock to UTC at a time, in milliseconds. */
 const offsetAt = (time: number, timeZone: string): number =>

@@ -76,6 +76,12 @@ test('the NPS asks critics and promoters different things', async () => {
   ]);
 });
 
+test('only the NPS is asked again, every few months as its description says', async () => {
+  const [nps, ...others] = await list();
+  expect(nps?.question.frequency).toMatchObject({ repeat: 'every_days', every_days: 90, ignore_cooldown: false });
+  expect(others.filter(({ question }) => question.frequency.repeat === 'every_days')).toEqual([]);
+});
+
 test('a key without the scope and an app get none; an unchanged list is not sent again', async () => {
   const limited = await makeTenant(api);
   const token = await limited.sign('user|1');

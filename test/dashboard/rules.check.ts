@@ -106,6 +106,24 @@ describe.runIf(hasBrowser())('who sees a question, when and how often', { timeou
     await page.getByText('Scheduled', { exact: true }).first().waitFor();
   });
 
+  test('the year of a schedule is typed, also when there is one already', async () => {
+    const id = await create();
+    await open(pathTo('question', { id }));
+    await section('When');
+    const end = page.getByLabel('Ends at', { exact: true });
+    await end.focus();
+    await page.keyboard.type('030120310900AM');
+    expect(await end.inputValue()).toBe('2031-03-01T09:00');
+    await end.blur();
+    await end.focus();
+    for (const key of ['Tab', 'Tab', '2', '0', '3', '2', 'Tab']) await page.keyboard.press(key);
+    expect(await end.inputValue()).toBe('2032-03-01T09:00');
+    await end.blur();
+    await saveDraft();
+    expect((await stored(id)).schedule).toEqual({ start_at: null, end_at: '2032-03-01T08:00:00.000Z' });
+    expect(ada.complaints).toEqual([]);
+  });
+
   test('trigger, frequency, sampling and limit are saved', async () => {
     const id = await create();
     await open(pathTo('question', { id }));

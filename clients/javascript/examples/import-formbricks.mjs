@@ -17,6 +17,7 @@ import { createServerClient, visibleSteps } from 'parley-feedback/server';
 import { contentOf, isRequired } from './formbricks/content.mjs';
 import { endingOf, thanksIn } from './formbricks/endings.mjs';
 import { localesOf } from './formbricks/languages.mjs';
+import { obstacleOf } from './formbricks/obstacles.mjs';
 import { planSurvey } from './formbricks/plan.mjs';
 import { rulesOf } from './formbricks/rules.mjs';
 import { blocksOf, plain, TYPES, valueIn } from './formbricks/survey.mjs';
@@ -151,8 +152,8 @@ async function importQuestions(parley, survey, mapFile) {
   for (const loss of losses) console.warn(`left out: ${loss}`);
   const later = steps.filter(({ element }) => !known[element.id]);
   for (const { element, reason } of [...others, ...later.map(step => ({ ...step, reason: 'imported later' }))]) {
-    const title = plain(element.headline, 60);
-    const isQuestion = TYPES[element.type]?.value !== undefined;
+    const title = plain(element.headline, 60) || element.id;
+    const isQuestion = !obstacleOf(element) && TYPES[element.type].value !== undefined;
     if (!isQuestion) console.warn(`left out: "${title}", ${reason}`);
     if (!isQuestion || known[element.id]) continue;
     console.warn(`a question of its own: "${title}", ${reason}`);

@@ -38,6 +38,7 @@ export const STRUCTURES = [
       { key: 'improve', type: 'text', show_if: { step: 'main', op: 'lte', value: 8 } },
       { key: 'like', type: 'text', show_if: { step: 'main', op: 'gte', value: 9 } },
     ],
+    frequency: completeFrequency({ repeat: 'every_days', every_days: 90 }),
   },
   {
     id: 'csat',

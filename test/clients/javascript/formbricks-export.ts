@@ -175,6 +175,7 @@ export const FORMBRICKS_GERMAN = {
 export const FORMBRICKS_LOSSES = [
   'left out: the language "fr": none of its texts exist',
   'left out: a question that becomes required by an answer: it stays optional',
+  'left out: the label "Yes" of "May we write to you?": Parley\'s says "I agree"',
   'left out: the welcome card "Hello!": Parley begins with the first question',
   'left out: an image of the ending "Thank you!": Parley shows texts only',
   'left out: the ending "Pricing": Parley does not lead users to https://acme.example/pricing',

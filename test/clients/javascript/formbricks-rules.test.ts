@@ -25,7 +25,7 @@ describe('the rules of a survey of Formbricks', () => {
       displayLimit: 3,
       recontactDays: 0,
       displayPercentage: 12.5,
-      closeOnDate: NEXT_YEAR,
+      closeOn: NEXT_YEAR,
       delay: 5,
       triggers: [{ actionClass: { type: 'code', key: 'order_completed', name: 'Order' } }],
       segment: {
@@ -48,6 +48,7 @@ describe('the rules of a survey of Formbricks', () => {
                 { attribute: 'mail', op: 'set' },
               ],
             },
+            { attribute: 'city', op: 'set' },
             { none: [{ attribute: 'city', op: 'contains', value: 'Kiel' }] },
           ],
         },
@@ -57,6 +58,42 @@ describe('the rules of a survey of Formbricks', () => {
         sampling_percent: 12.5,
       },
     });
+  });
+
+  test('have comparisons of dates, with an age in days', () => {
+    const filters = [
+      filter('signup', 'isOlderThan', { amount: 2, unit: 'weeks' }, null),
+      filter('login', 'isNewerThan', { amount: 3, unit: 'days' }),
+      filter('trial_end', 'isAfter', '2026-05-01T00:00:00.000Z'),
+      filter('renewal', 'isBefore', '2027-01-01'),
+    ];
+    expect(accepted({ segment: { filters } })).toEqual({
+      losses: [],
+      rules: {
+        audience: {
+          all: [
+            { attribute: 'signup', op: 'older_than_days', value: 14 },
+            { attribute: 'login', op: 'newer_than_days', value: 3 },
+            { attribute: 'trial_end', op: 'after', value: '2026-05-01T00:00:00.000Z' },
+            { attribute: 'renewal', op: 'before', value: '2027-01-01' },
+          ],
+        },
+      },
+    });
+  });
+
+  test('have the end of a survey also under its name before Formbricks 5', () => {
+    expect(accepted({ closeOnDate: NEXT_YEAR }).rules).toEqual({ schedule: { end_at: NEXT_YEAR } });
+  });
+
+  test('with text that an attribute does not contain need the attribute, also as one of several', () => {
+    const filters = [filter('city', 'doesNotContain', 'Kiel', null), filter('seats', 'lessThan', 5, 'or')];
+    const [city, seats] = [
+      { all: [{ attribute: 'city', op: 'set' }, { none: [{ attribute: 'city', op: 'contains', value: 'Kiel' }] }] },
+      { attribute: 'seats', op: 'lt', value: 5 },
+    ];
+    expect(accepted({ segment: { filters } }).rules).toEqual({ audience: { any: [city, seats] } });
+    expect(accepted({ segment: { filters: filters.slice(0, 1) } }).rules).toEqual({ audience: city });
   });
 
   test('that the survey does not set are absent', () => {
@@ -86,7 +123,10 @@ describe('the rules of a survey of Formbricks', () => {
     const kept = { frequency: { repeat: 'once' } };
     const losses: [object, string][] = [
       [noCode('exitIntent'), 'trigger: a trigger by exitIntent'],
-      [noCode('click', { elementSelector: { innerHtml: 'Buy' } }), 'trigger: a trigger by click'],
+      [
+        noCode('click', { elementSelector: { cssSelector: '#buy', innerHtml: 'Buy' } }),
+        'trigger: a trigger by the text of an element',
+      ],
       [
         noCode('pageView', { urlFilters: [{ rule: 'notContains', value: '/x' }] }),
         'trigger: a trigger with several or excluded addresses',
@@ -105,6 +145,15 @@ describe('the rules of a survey of Formbricks', () => {
         'audience: a filter by device',
       ],
       [{ segment: { filters: [filter('a', 'userIsIn', 'x', null)] } }, 'audience: the comparison userIsIn'],
+      [
+        { segment: { filters: [filter('a', 'isOlderThan', { amount: 2, unit: 'months' }, null)] } },
+        'audience: an age in months, which Parley has in days',
+      ],
+      [
+        { segment: { filters: [filter('Plan Type', 'isSet', '', null)] } },
+        'audience: the attribute "Plan Type", whose name can have A-Z a-z 0-9 _ . - only',
+      ],
+      [{ publishOn: NEXT_YEAR }, `the start at ${NEXT_YEAR}: resume the question then`],
       [{ recontactDays: 14 }, 'a waiting time of 14 days of its own: the cooldown of the tenant applies'],
       [
         { autoComplete: 200 },

@@ -120,6 +120,10 @@ function isMet({ operator, rightOperand }: Condition, left: unknown): boolean {
       return list !== undefined && !list.some(id => wanted.includes(id));
     case 'isAccepted':
       return left === 'accepted';
+    case 'isClicked':
+      return left === 'clicked';
+    case 'isNotClicked':
+      return left !== 'clicked';
     default:
       throw new Error(operator);
   }
@@ -127,6 +131,7 @@ function isMet({ operator, rightOperand }: Condition, left: unknown): boolean {
 
 /** The answer to an element that a number chooses; undefined if the user skips it. */
 function chooseAnswer({ type, required, choices }: Element, number: number): Data[string] | undefined {
+  if (type === 'cta') return number % 2 === 0 ? 'clicked' : undefined; // never required
   if (!required && number % 4 === 0) return undefined;
   const labels = choices.map(({ id, label }) => (id === 'other' ? 'My own words' : label.default));
   if (type === 'nps') return number % 11;

@@ -135,7 +135,8 @@ test('an ending becomes the thanks, with its texts in every language', () => {
 
 test('the thank you card of an earlier Formbricks becomes the thanks', () => {
   const { headline, subheader } = END;
-  const { question } = imported(survey({ thankYouCard: { enabled: true, headline, subheader } }));
+  const { question, losses } = imported(survey({ thankYouCard: { enabled: true, headline, subheader } }));
+  expect(losses).toEqual([]);
   expect(question.thanks).toEqual({ title: 'Thanks friend?', body: 'Bye?', link: null });
   expect(imported(survey({ thankYouCard: { enabled: false, headline } })).question.thanks).toBeNull();
 });
@@ -164,4 +165,52 @@ test('an image of a question is reported', () => {
   const from = survey();
   Object.assign(from.blocks[0]?.elements[0] as object, { imageUrl: 'https://a.example/i.png' });
   expect(imported(from).losses).toEqual(['an image of "Nps?": Parley shows texts only']);
+});
+
+test('everything else that a survey and its elements lose is reported', () => {
+  const lossesOf = (change: object, more: object = {}) => {
+    const from = survey(more);
+    Object.assign(from.blocks[0]?.elements[0] as object, change);
+    return imported(from).losses;
+  };
+  const headline = {
+    ...inThree('Nps'),
+    default: 'How is #recall:plan/fallback:yournbspplan#, #recall:plan/fallback:it#?',
+  };
+  const text = { type: 'openText', inputType: 'phone', charLimit: { enabled: true, max: 9 } };
+  expect(lossesOf(text)).toEqual([
+    'the length limits of "Nps?": set min_length and max_length after the last import',
+    'the form of phone numbers of "Nps?": Parley takes any text',
+  ]);
+  const rules = ['email', 'minLength', 'email'].map((type, id) => ({ id: String(id), type, params: {} }));
+  const losses: [object, string][] = [
+    [{ charLimit: { enabled: false }, validation: { logic: 'and', rules: [] } }, ''],
+    [
+      { validation: { logic: 'and', rules } },
+      'the validation of "Nps?" by email, minLength: add limits after the last import',
+    ],
+    [
+      { type: 'consent', label: inThree('I accept 5 %') },
+      'the label "I accept 5 %?" of "Nps?": Parley\'s says "I agree"',
+    ],
+    [{ headline }, 'the value of "plan" in the text of "How is your plan, it?": its fallback is shown'],
+  ];
+  for (const [change, loss] of losses) expect(lossesOf(change)).toEqual(loss ? [loss] : []);
+  const button = {
+    id: 'cta',
+    type: 'cta',
+    headline: inThree('Look'),
+    buttonExternal: true,
+    ctaButtonLabel: inThree('Go'),
+  };
+  const [block] = survey().blocks;
+  const withButton = (buttonUrl: string) =>
+    imported({ ...survey(), blocks: [block, aBlock('b2', [{ ...button, buttonUrl } as unknown as Element])] }).losses;
+  expect(withButton('https://a.example')).toEqual(['the button "Go?" of "Look?": Parley\'s has its own text']);
+  expect(withButton('mailto:a@a.example')).toEqual(['the button "Go?" of "Look?": it is no web address']);
+  expect(lossesOf({}, { hiddenFields: { enabled: true, fieldIds: ['plan', 'source'] }, followUps: [{}, {}] })).toEqual([
+    'the hidden fields plan, source: send such values as attributes or context',
+    '2 emails after a response: webhooks report answers instead',
+  ]);
+  expect(lossesOf({}, { hiddenFields: { enabled: true }, followUps: [] })).toEqual([]);
 });

@@ -99,6 +99,29 @@ describe('the logic of a survey of Formbricks', () => {
     expect(stepsOf({ ...rest, blocks: [], questions } as unknown as Survey)).toEqual(stepsOf(branches()));
   });
 
+  test('that depends on a click on the button of a statement is reported, since a statement has no value', () => {
+    const survey = aSurvey(
+      aBlock('b1', [nps], { rules: [aRule('b3', ['nps', 'isLessThan', 9])] }),
+      aBlock('b2', [elementOf('review', 'cta')], { rules: [aRule('b4', ['review', 'isClicked'])] }),
+      aBlock('b3', [text('wrong')]),
+      aBlock('b4', [text('all')]),
+    );
+    expect(stepsOf(survey)).toEqual({ main: null, review: { step: 'main', op: 'gte', value: 9 }, all: null });
+    expect(reasonsOf(survey)).toEqual({ wrong: expect.stringContaining('no condition like') });
+  });
+
+  test('of Formbricks before 2.6 is reported for the questions that it concerns, and for no other', () => {
+    const logic = [{ condition: 'lessThan', value: 7, destination: 'why' }];
+    const questions = [
+      { ...nps, logic: [...logic, { condition: 'submitted', destination: 'all' }] },
+      text('why'),
+      text('all'),
+    ];
+    const survey = { ...aSurvey(), blocks: undefined, questions } as unknown as Survey;
+    expect(stepsOf(survey)).toEqual({ main: null, all: null });
+    expect(reasonsOf(survey)).toEqual({ why: expect.stringContaining('no condition like') });
+  });
+
   test('that Parley cannot express is reported for the questions that it concerns, and for no other', () => {
     const survey = aSurvey(
       aBlock('b1', [nps], { rules: [aRule('b3', ['plan', 'equals', 'pro'])] }),
@@ -134,7 +157,31 @@ describe('the logic of a survey of Formbricks', () => {
   });
 });
 
-const TYPES = ['nps', 'rating', 'multipleChoiceSingle', 'multipleChoiceMulti', 'openText', 'consent'];
+describe('an element of a survey', () => {
+  const options = (...ids: string[]) => ids.map(id => ({ id, label: { default: `Option ${id}` } }));
+  const numbered = (count: number) => options(...Array.from({ length: count }, (_, number) => `c${number}`));
+
+  test.each([
+    ['more options than a choice has', { choices: numbered(31) }, 'it has 31'],
+    ['only one option next to "other"', { choices: options('a', 'other') }, 'it has 1'],
+    ['an option id with a space', { choices: options('a', 'b c') }, 'the id of an option'],
+    ['an option id twice', { choices: options('a', 'a') }, 'the id of an option'],
+    ['an option without text', { choices: [...options('a'), { id: 'b', label: { default: '<p></p>' } }] }, 'no text'],
+    ['no headline', { headline: { default: '' } }, 'it has no text'],
+  ])('with %s is left out, and the steps around it stay', (_, change, reason) => {
+    const place = { ...elementOf('place', 'multipleChoiceSingle'), ...change };
+    const survey = aSurvey(aBlock('b1', [nps]), aBlock('b2', [place]), aBlock('b3', [text('why')]));
+    expect(stepsOf(survey)).toEqual({ main: null, why: null });
+    expect(reasonsOf(survey)).toEqual({ place: expect.stringContaining(reason) });
+  });
+
+  test('with the most options of a choice is a step', () => {
+    const place = { ...elementOf('place', 'multipleChoiceSingle'), choices: numbered(30) };
+    expect(stepsOf(aSurvey(aBlock('b1', [place])))).toEqual({ main: null });
+  });
+});
+
+const TYPES = ['nps', 'rating', 'multipleChoiceSingle', 'multipleChoiceMulti', 'openText', 'consent', 'cta'];
 const CONDITIONS: Record<string, (id: string, number: number) => [string, string, unknown?][]> = {
   nps: (id, n) => ['isLessThan', 'isGreaterThanOrEqual', 'equals', 'doesNotEqual'].map(op => [id, op, n]),
   rating: (id, n) => ['isLessThanOrEqual', 'isGreaterThan', 'equals'].map(op => [id, op, 1 + (n % 5)]),
@@ -147,6 +194,10 @@ const CONDITIONS: Record<string, (id: string, number: number) => [string, string
     ['includesOneOf', 'includesAllOf', 'doesNotIncludeOneOf'].map(op => [id, op, [`${id}-0`, `${id}-${n % 3}`]]),
   openText: () => [],
   consent: id => [[id, 'isAccepted']],
+  cta: id => [
+    [id, 'isClicked'],
+    [id, 'isNotClicked'],
+  ],
 };
 
 /** A survey of up to six pages with jumps ahead on any answer before them. */
@@ -187,6 +238,7 @@ test('a step is shown for exactly the answers for which Formbricks shows it, and
   fc.assert(
     fc.property(anySurvey, anyAnswers, (survey, answers) => {
       const { steps } = planSurvey(survey);
+      if (steps.length === 0) return; // statements only
       const [main, ...followUps] = steps.map(({ element, key, show_if }) => ({
         ...contentOf(element),
         ...(key === 'main' ? {} : { key, show_if, required: isRequired(element) }),

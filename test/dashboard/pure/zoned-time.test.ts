@@ -14,6 +14,14 @@ test.each([
   expect(instantOf(wallTime, timeZone)).toBe(instant);
 });
 
+test.each(['0002-03-01T10:00', '0020-03-01T10:00', '0202-03-01T10:00', '9999-12-31T23:59'])(
+  '%s, as a year is typed digit by digit, is read and shown again',
+  wallTime => {
+    for (const zone of ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe'])
+      expect(wallTimeOf(instantOf(wallTime, zone), zone)).toBe(wallTime);
+  },
+);
+
 test('every hour of a year is shown and read as the same instant, except those that the clock shows twice', () => {
   const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
   for (const zone of zones) {

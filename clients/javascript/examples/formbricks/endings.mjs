@@ -53,11 +53,12 @@ function lossesOfEnding(ending, chosen) {
 /** What Parley has nothing like, of the cards before and after the questions, with the reason. */
 export function lossesOfCards(survey) {
   const { welcomeCard } = survey;
-  const chosen = endingOf(survey);
+  const endings = endingsOf(survey);
+  const chosen = endings.find(hasText);
   return [
     ...(welcomeCard?.enabled
       ? [`the welcome card "${plain(welcomeCard.headline, 60)}": Parley begins with the first question`]
       : []),
-    ...endingsOf(survey).flatMap(ending => lossesOfEnding(ending, chosen)),
+    ...endings.flatMap(ending => lossesOfEnding(ending, chosen)),
   ];
 }

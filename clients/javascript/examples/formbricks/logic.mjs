@@ -4,6 +4,7 @@
  * It follows the jumps for every combination of answers on which they depend. A condition is used only if it holds for exactly the
  * combinations for which Formbricks shows the page.
  */
+import { isRequired } from './content.mjs';
 import { classesOf, conditionOn, isKnown } from './domains.mjs';
 
 /** The most kinds of answers that are tried. */
@@ -34,8 +35,8 @@ function dependenciesOf(blocks, mainId) {
     if (conditions.length === 0) continue;
     const classes = classesOf(element, conditions);
     if (!classes) for (const { id } of conditions) unknown.add(id);
-    // Parley always asks for the first value
-    else questions.push({ element, page, classes, first: element.required || element.id === mainId ? 1 : 0 });
+    // Parley always asks for the first value; a button is never required
+    else questions.push({ element, page, classes, first: isRequired(element) || element.id === mainId ? 1 : 0 });
   }
   return { questions, unknown: [...unknown] };
 }
@@ -110,7 +111,7 @@ function reduce(parts, fits) {
 function findConditions({ cases, questions }, isShown, usable) {
   const parts = (relevant, invert, most) =>
     questions.flatMap((question, index) => {
-      if (!usable.has(question.element.id)) return [];
+      if (!usable.has(question.element.id) || question.element.type === 'cta') return []; // a statement has no value
       const found = new Set(relevant.map(({ seen }) => seen[index]));
       const every = new Set(cases.map(({ seen }) => seen[index]));
       const wanted = invert ? new Set([...every].filter(each => !found.has(each))) : found;

@@ -1,9 +1,11 @@
 /** Turns a Formbricks survey into one question with steps, with a reason for each element that cannot be one. */
 
-import { lossesOfCards, mediaOf } from './endings.mjs';
+import { lossesOfCards } from './endings.mjs';
 import { languagesOf } from './languages.mjs';
 import { readLogic } from './logic.mjs';
-import { blocksOf, plain, TYPES } from './survey.mjs';
+import { lossesOfElement, lossesOfSurvey } from './losses.mjs';
+import { obstacleOf } from './obstacles.mjs';
+import { blocksOf } from './survey.mjs';
 
 /** The most steps of a question. */
 const MAX_STEPS = 10;
@@ -19,7 +21,8 @@ const withKeys = (showIf, keys) => {
 
 /** Why an element of a page cannot be a step; undefined if it can. */
 function obstacle(element, showIf, steps) {
-  if (!TYPES[element.type]) return `Parley has nothing like ${element.type}`;
+  const own = obstacleOf(element);
+  if (own) return own;
   if (showIf?.reason) return showIf.reason;
   if (steps.length === 0 && element.type === 'cta') return 'a statement before the first question';
   if (steps.length === 0 && showIf) return 'it is not always shown, and no question before it could be imported';
@@ -34,7 +37,7 @@ const lossesOf = blocks => [
   ...(blocks.some(({ rules }) => rules.some(({ others }) => others.includes('calculate')))
     ? ['calculated variables']
     : []),
-  ...blocks.flatMap(({ elements }) => elements.flatMap(each => mediaOf(each, `"${plain(each.headline, 60)}"`))),
+  ...blocks.flatMap(({ elements }) => elements.filter(each => !obstacleOf(each)).flatMap(lossesOfElement)),
 ];
 
 function planWith(blocks, mainId) {
@@ -69,5 +72,6 @@ export function planSurvey(survey) {
   const blocks = blocksOf(survey);
   const first = planWith(blocks);
   const plan = planWith(blocks, first.steps[0]?.element.id); // now the question itself counts as always answered
-  return { ...plan, losses: [...plan.losses, ...lossesOfCards(survey), ...languagesOf(survey).losses] };
+  const losses = [lossesOfSurvey(survey), lossesOfCards(survey), languagesOf(survey).losses].flat();
+  return { ...plan, losses: [...plan.losses, ...losses] };
 }

@@ -19,16 +19,33 @@ const OPERATORS = {
   lessEqual: ['lte'],
   greaterThan: ['gt'],
   greaterEqual: ['gte'],
+  isBefore: ['before'],
+  isAfter: ['after'],
+  isOlderThan: ['older_than_days'],
+  isNewerThan: ['newer_than_days'],
 };
+
+/** Units of time that are a number of days, which months and years are not. */
+const DAYS = { days: 1, weeks: 7 };
+
+/** The value with which a condition compares: for an age, Formbricks has an amount and a unit, and Parley a number of days. */
+function comparedWith(op, value) {
+  if (!op.endsWith('_days')) return value;
+  if (!DAYS[value?.unit]) throw new Loss(`an age in ${value?.unit}, which Parley has in days`);
+  return value.amount * DAYS[value.unit];
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** A filter of a segment as a condition. */
 function conditionOf({ root, qualifier, value }) {
   const attribute = root?.contactAttributeKey ?? root?.attributeClassName;
   if (root?.type !== 'attribute' || !attribute) throw new Loss(`a filter by ${root?.type ?? 'something unknown'}`);
+  if (!NAME.test(attribute)) throw new Loss(`the attribute "${attribute}", whose name can have A-Z a-z 0-9 _ . - only`);
   const [op, isNegated] = OPERATORS[qualifier?.operator] ?? [];
   if (!op) throw new Loss(`the comparison ${qualifier?.operator}`);
-  const compared = op === 'set' || op === 'not_set' ? { attribute, op } : { attribute, op, value };
-  return isNegated ? { none: [compared] } : compared;
+  const compared = /set$/.test(op) ? { attribute, op } : { attribute, op, value: comparedWith(op, value) };
+  return isNegated ? { all: [{ attribute, op: 'set' }, { none: [compared] }] } : compared; // needs a value in Formbricks
 }
 
 /** Filters that are all joined by "and", or all by "or", as a group. */
@@ -36,7 +53,7 @@ function groupOf(filters) {
   const connectors = new Set(filters.slice(1).map(({ connector }) => connector));
   if (connectors.size > 1) throw new Loss('filters joined by "and" as well as "or"');
   const nodes = filters.map(({ resource }) => (Array.isArray(resource) ? groupOf(resource) : conditionOf(resource)));
-  return connectors.has('or') ? { any: nodes } : { all: nodes };
+  return connectors.has('or') ? { any: nodes } : { all: nodes.flatMap(node => node.all ?? node) };
 }
 
 const depthOf = node =>
@@ -73,7 +90,8 @@ function triggerIn({ triggers, delay }) {
   if (type === 'code') return { event: key, delay_s };
   const url = urlOf(noCodeConfig?.urlFilters);
   if (noCodeConfig?.type === 'pageView') return { url: url ?? { op: 'contains', value: '/' }, delay_s };
-  const { cssSelector } = noCodeConfig?.elementSelector ?? {};
+  const { cssSelector, innerHtml } = noCodeConfig?.elementSelector ?? {};
+  if (noCodeConfig?.type === 'click' && innerHtml) throw new Loss('a trigger by the text of an element');
   if (noCodeConfig?.type !== 'click' || !cssSelector) throw new Loss(`a trigger by ${noCodeConfig?.type ?? type}`);
   return { click: cssSelector, ...(url ? { url } : {}), delay_s };
 }
@@ -91,9 +109,14 @@ function frequencyIn(survey) {
   return frequency && { ...frequency, ...(recontactDays === 0 ? { ignore_cooldown: true } : {}) };
 }
 
+/** The start and the end of a survey. Until Formbricks 4 they had other names. */
+const startOf = ({ publishOn, runOnDate }) => publishOn ?? runOnDate;
+const endOf = ({ closeOn, closeOnDate }) => closeOn ?? closeOnDate;
+
+const isAhead = time => Boolean(time) && Date.parse(time) > Date.now();
+
 /** The time at which the survey closes, if it lies ahead. */
-const scheduleIn = ({ closeOnDate }) =>
-  closeOnDate && Date.parse(closeOnDate) > Date.now() ? { end_at: new Date(closeOnDate).toISOString() } : undefined;
+const scheduleIn = survey => (isAhead(endOf(survey)) ? { end_at: new Date(endOf(survey)).toISOString() } : undefined);
 
 const RULES = {
   audience: audienceIn,
@@ -104,9 +127,9 @@ const RULES = {
 };
 
 /** What a question does not have: nothing of it is imported. */
-const lossesOf = ({ recontactDays, runOnDate, triggers, delay, autoComplete }) => [
+const lossesOf = ({ recontactDays, triggers, delay, autoComplete, ...survey }) => [
   ...(recontactDays ? [`a waiting time of ${recontactDays} days of its own: the cooldown of the tenant applies`] : []),
-  ...(runOnDate && Date.parse(runOnDate) > Date.now() ? [`the start at ${runOnDate}: resume the question then`] : []),
+  ...(isAhead(startOf(survey)) ? [`the start at ${startOf(survey)}: resume the question then`] : []),
   ...(autoComplete
     ? [`the limit of ${autoComplete} responses: set response_limit after the last import, which it would stop`]
     : []),

@@ -96,12 +96,23 @@ export const valueIn = (response, element) =>
 
 const JUMPS = ['jumpToBlock', 'jumpToQuestion'];
 
-const rulesOf = logic =>
-  (logic ?? []).map(({ conditions, actions }) => ({
-    conditions,
-    target: actions.find(({ objective }) => JUMPS.includes(objective))?.target,
-    others: actions.map(({ objective }) => objective).filter(objective => !JUMPS.includes(objective)),
-  }));
+const rulesOf = (logic, id) =>
+  (logic ?? []).map(({ conditions, actions, condition, destination }, index) =>
+    actions
+      ? {
+          conditions,
+          target: actions.find(({ objective }) => JUMPS.includes(objective))?.target,
+          others: actions.map(({ objective }) => objective).filter(objective => !JUMPS.includes(objective)),
+        }
+      : { conditions: earlierCondition(`${id}-${index}`, condition), target: destination, others: [] },
+  );
+
+/** The condition of a rule before Formbricks 2.6, whose values have another form, as one that is not known. */
+const earlierCondition = (id, operator) => ({
+  id: `${id}-group`,
+  connector: 'and',
+  conditions: [{ id, leftOperand: { type: 'earlier' }, operator }],
+});
 
 /** The pages of a survey in order, with their rules. A page of an earlier Formbricks has one question. */
 export const blocksOf = survey =>
@@ -109,12 +120,12 @@ export const blocksOf = survey =>
     ? survey.blocks.map(({ id, elements, logic, logicFallback: fallback }) => ({
         id,
         elements,
-        rules: rulesOf(logic),
+        rules: rulesOf(logic, id),
         fallback,
       }))
     : survey.questions.map(question => ({
         id: question.id,
         elements: [question],
-        rules: rulesOf(question.logic),
+        rules: rulesOf(question.logic, question.id),
         fallback: question.logicFallback,
       }));

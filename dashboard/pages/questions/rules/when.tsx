@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import { type UseFormReturn, useController } from 'react-hook-form';
 import { useApi } from '../../../api/hooks.ts';
 import fields from '../../../components/fields/fields.module.css';
@@ -20,10 +20,23 @@ interface InstantProps {
   timeZone: string;
 }
 
+/** The last time that the field accepts: years of four digits, after which browsers go to the hour. */
+const LAST = '9999-12-31T23:59';
+
 /** An instant, entered as the time of the clock in the tenant's time zone; empty is null. */
 function InstantInput({ form, name, label, hint, timeZone }: InstantProps) {
   const id = useId();
   const { field, fieldState } = useController({ control: form.control, name });
+  /** The text while it is typed. The time of its instant may be another one, which would replace it after each digit. */
+  const [typed, setTyped] = useState<string>();
+  const type = ({ value, validity }: HTMLInputElement) => {
+    setTyped(value);
+    field.onChange(value && validity.valid ? instantOf(value, timeZone) : null);
+  };
+  const leave = () => {
+    setTyped(undefined);
+    field.onBlur();
+  };
   return (
     <div className={fields.field}>
       <label className={fields.label} htmlFor={id}>
@@ -34,9 +47,10 @@ function InstantInput({ form, name, label, hint, timeZone }: InstantProps) {
         ref={field.ref}
         type="datetime-local"
         className={fields.input}
-        value={field.value ? wallTimeOf(field.value, timeZone) : ''}
-        onBlur={field.onBlur}
-        onChange={event => field.onChange(event.target.value ? instantOf(event.target.value, timeZone) : null)}
+        max={LAST}
+        value={typed ?? (field.value ? wallTimeOf(field.value, timeZone) : '')}
+        onBlur={leave}
+        onChange={event => type(event.target)}
         aria-invalid={fieldState.invalid || undefined}
         aria-describedby={`${id}-hint${fieldState.error ? ` ${id}-error` : ''}`}
       />
