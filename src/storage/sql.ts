@@ -63,7 +63,7 @@ export function unnest<Row>(
 /**
  * Makes rows of one tenant (`$1`) a `with` query, to be joined by their whole key: `tenant_id` and further columns.
  *
- * A generic plan takes a tenant for an average one. Compared with a constant tenant, as in `tenant_id = $1 and id = any($2)`,
+ * A generic plan is made for an average tenant. Compared with a constant tenant, as in `tenant_id = $1 and id = any($2)`,
  * it may read all rows of the tenant from another index. This form is looked up by its key, row by row.
  */
 export const wantedRows = (columns: string): string =>

@@ -76,7 +76,7 @@ test.each(Object.entries(WORK))('%s of a large tenant read few rows', async (_, 
   const storage = database.storage();
   const before = await readRows();
   await work(storage.forTenant(LARGE.tenant));
-  await storage.close(); // a closed connection reports what it has read
+  await storage.close(); // a closed connection reports its reads
   let read = 0;
   await expect.poll(async () => (read = (await readRows()) - before)).toBeGreaterThan(0);
   expect(read).toBeLessThan(FEW);
