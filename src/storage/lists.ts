@@ -97,6 +97,7 @@ async function readWhole<Row extends object>(
   const rows = await tenant.query<Row>(
     `select ${columns} from ${table} ${join} ${access.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
     access.params,
+    IN_ONE_ORDER,
   );
   return toPage(rows, limit, row => keyOf(order, row));
 }
