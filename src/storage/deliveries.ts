@@ -123,11 +123,13 @@ export const replayRange = (
     const { tenantId } = tenant;
     await wake(tx, tenantId, webhookId, now);
     const waiting = await tx.query(
-      `update deliveries set at = $6, attempt = 1 from (
-         select waiting.id from events, lateral (select id, deliveries.sequence ${FIRST_WAITING}) as waiting
+      `with due as materialized (
+         select events.tenant_id, waiting.id
+         from events, lateral (select id, deliveries.sequence ${FIRST_WAITING}) as waiting
          where ${IN_RANGE} and waiting.sequence = events.sequence limit $7
-       ) as due
-       where deliveries.tenant_id = $1 and deliveries.id = due.id returning 1`,
+       )
+       update deliveries set at = $6, attempt = 1 from due
+       where deliveries.tenant_id = due.tenant_id and deliveries.id = due.id returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );
     const added = await tx.query(

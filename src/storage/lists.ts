@@ -83,9 +83,11 @@ export function readPage<Row extends object>(
   lookAt = MAX_SCANNED,
 ): Promise<Page<Row>> {
   if (list.readsAll) return readAll(tenant, list, limit, after);
-  const planning = list.access.values > 1 ? IN_ORDER : IN_ONE_ORDER; // only the tenant, and conditions of a partial index
+  const hasOneIndex = list.access.values === 1; // the tenant; conditions without a value select a partial index
   startAfter(list.access, list.order, after, `${list.table}.`);
-  return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt, planning);
+  return list.filters.sql === ''
+    ? readWhole(tenant, list, limit)
+    : readFiltered(tenant, list, limit, lookAt, hasOneIndex ? IN_ONE_ORDER : IN_ORDER);
 }
 
 async function readWhole<Row extends object>(

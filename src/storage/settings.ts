@@ -56,7 +56,10 @@ const OUT_OF_ORDER = ['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'en
  */
 export const IN_ORDER = definePlanning('in_order', 'custom', OUT_OF_ORDER);
 
-/** As `IN_ORDER`, for statements with only one suitable index for all values. Planning would cost more than reading a page. */
+/**
+ * As `IN_ORDER`, with a generic plan, for lists whose index is the same for all values. Planning would cost more than reading
+ * a page.
+ */
 export const IN_ONE_ORDER = definePlanning('in_one_order', 'generic', OUT_OF_ORDER);
 
 /** For rows that are read by id, or by an index as a whole, and then sorted. */
