@@ -1,6 +1,6 @@
 /** What a survey and its elements have that Parley's question does not, with the reason. */
 import { mediaOf } from './endings.mjs';
-import { plain } from './survey.mjs';
+import { plain, TYPES } from './survey.mjs';
 
 /** Limits that older answers may not fit: with them the import could refuse answers. */
 function limitsOf({ charLimit, validation, inputType }, name) {
@@ -14,12 +14,13 @@ function limitsOf({ charLimit, validation, inputType }, name) {
   ];
 }
 
-function labelsOf({ type, label, buttonExternal, buttonUrl, ctaButtonLabel }, name) {
+function labelsOf(element, name) {
+  const { type, label, buttonExternal, ctaButtonLabel } = element;
   if (type === 'consent' && plain(label))
     return [`the label "${plain(label, 60)}" of ${name}: Parley's says "I agree"`];
   if (type !== 'cta' || !buttonExternal) return [];
   const button = `the button "${plain(ctaButtonLabel, 60)}" of ${name}`;
-  return [/^https?:/.test(buttonUrl) ? `${button}: Parley's has its own text` : `${button}: it is no web address`];
+  return [TYPES.cta.config(element).url ? `${button}: Parley's has its own text` : `${button}: it is no web address`];
 }
 
 const RECALL = /#recall:([A-Za-z0-9_-]+)\//g;
