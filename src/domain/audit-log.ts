@@ -70,6 +70,9 @@ export const ACTIONS = [
 export const Action = z.enum(ACTIONS);
 export type Action = z.infer<typeof Action>;
 
+/** Returns the name of a target that has only a URL: its host. The path of a webhook's URL is often a secret. */
+export const hostNamed = (url: string | undefined): string | null => URL.parse(url ?? '')?.host ?? null;
+
 /** Maximum number of field names per entry. */
 export const MAX_FIELDS = 20;
 

@@ -88,6 +88,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '
  */
 export function findUrlFault(text: string, { http, isAllowed }: UrlRules): string | undefined {
   const url = URL.parse(text);
+  if (/[\s\p{Cc}]/u.test(text)) return 'Must not contain spaces or line breaks.'; // the parser removes some of them
   if (!url || text.length > MAX_URL_LENGTH) return `Must be a URL of at most ${MAX_URL_LENGTH} characters.`;
   if (url.protocol !== 'https:' && !(http && url.protocol === 'http:')) return 'Must start with https://.';
   if (url.username !== '' || url.password !== '') return 'Must not contain credentials.';

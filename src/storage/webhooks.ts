@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { hostNamed } from '../domain/audit-log.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { BY_SYSTEM } from '../domain/events.ts';
 import { newUuid, toTypeId } from '../domain/ids.ts';
@@ -187,12 +188,18 @@ async function tryAgain(tx: Transaction, tenantId: string, id: string, now: Date
 }
 
 /** Deletes a webhook and its backlog. `check` throws to prevent it. */
-export const deleteWebhook = (tenant: TenantStorage, id: string, check: (row: WebhookRow) => void): Promise<void> =>
+export const deleteWebhook = (
+  tenant: TenantStorage,
+  id: string,
+  check: (row: WebhookRow) => void,
+): Promise<WebhookRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    check(await lockWebhook(tx, tenantId, id));
+    const row = await lockWebhook(tx, tenantId, id);
+    check(row);
     await deleteWaiting(tx, tenantId, id);
     await tx.query('delete from webhooks where tenant_id = $1 and id = $2', [tenantId, id]);
+    return row;
   });
 
 /** When a secret is rotated, and for how long the old one stays valid. `check` throws to prevent it. */
@@ -259,7 +266,7 @@ export const disableWebhook = (
       writeEvents(tx, [{ tenantId, type: 'webhook.disabled', object, data: { to: reason, by: BY_SYSTEM } }]),
     );
     const actor = { actor_type: 'system', actor_id: null, actor_name: 'Parley', ip: null, request_id: null } as const;
-    const target = { target_id: toTypeId('webhook', id), target_name: webhook.url, fields: ['status'] };
+    const target = { target_id: toTypeId('webhook', id), target_name: hostNamed(webhook.url), fields: ['status'] };
     await insertAuditEntry(tenant, { ...actor, action: 'webhook.disabled', ...target }, now);
     return { adminEmails: await listAdminEmails(tenant) };
   });

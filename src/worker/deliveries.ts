@@ -254,8 +254,9 @@ async function disable(webhook: LeasedWebhook, reason: DisabledReason, deps: Del
   const { tenants, mail, log, now, baseUrl } = deps;
   const disabled = await disableWebhook(tenants, webhook.tenant_id, webhook.id, reason, now());
   if (!disabled) return;
-  log.warn({ webhook: toTypeId('webhook', webhook.id), tenant: webhook.tenant_id, reason }, 'a webhook was disabled');
-  const text = letterText(webhook.url, reason, baseUrl);
+  const id = toTypeId('webhook', webhook.id);
+  log.warn({ webhook: id, tenant: toTypeId('tenant', webhook.tenant_id), reason }, 'a webhook was disabled');
+  const text = letterText(webhook.url, reason, `${baseUrl}/dashboard/settings/webhooks/${id}`);
   for (const to of disabled.adminEmails)
     await mail
       ?.send({ to, subject: 'A webhook of Parley was disabled', text })
@@ -268,12 +269,12 @@ const REASONS: Record<DisabledReason, string> = {
   failing: 'The receiver has not accepted an event for 5 days.',
 };
 
-const letterText = (url: string, reason: DisabledReason, baseUrl: string): string =>
+const letterText = (url: string, reason: DisabledReason, page: string): string =>
   `Parley no longer sends events to this webhook:
 
   ${url}
 
 ${REASONS[reason]} Events are kept for 30 days. When you enable the webhook again, it continues where it stood:
 
-  ${baseUrl}/dashboard/
+  ${page}
 `;

@@ -1,3 +1,4 @@
+import { toTypeId } from '../domain/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { addDeleted, type Deleted, eraseDeletedTenant, listDeletedTenants } from '../storage/deleted-tenants.ts';
 import type { Storage } from '../storage/orm.ts';
@@ -19,7 +20,8 @@ export async function eraseDeleted({ storage, log, signal }: ErasureDeps): Promi
       addDeleted(rows, batch);
       if (signal.aborted) break;
     }
-    if (Object.keys(rows).length > 0) log.info({ tenant: id, rows }, 'deleted the remaining data of a deleted tenant');
+    if (Object.keys(rows).length > 0)
+      log.info({ tenant: toTypeId('tenant', id), rows }, 'deleted the remaining data of a deleted tenant');
     if (signal.aborted) return;
   }
 }

@@ -115,6 +115,18 @@ describe('an entry', () => {
     ]);
   });
 
+  test('of a webhook shows its host, but not the path of its URL, which can be secret', async () => {
+    const { headers } = owner;
+    const body = { url: 'https://93.184.215.14:8443/hook/secret', event_types: ['message.created'] };
+    const { id } = (await api.request('POST', '/v1/webhooks', { headers, body })).body;
+    await api.request('DELETE', `/v1/webhooks/${id}`, { headers });
+    const target = { id, name: '93.184.215.14:8443' };
+    expect((await read('?limit=2')).body.data).toMatchObject([
+      { action: 'webhook.deleted', target },
+      { action: 'webhook.created', target },
+    ]);
+  });
+
   test('of a person is in the log of each of their tenants', async () => {
     const other = await makeTenant(api, 'Other');
     const person = await makeMember(api, tenant, 'admin');

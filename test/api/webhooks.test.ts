@@ -77,6 +77,11 @@ describe('a webhook', () => {
     expect(thin.status).toBe(201);
     const refused = await send('PATCH', `/v1/webhooks/${thin.body.id}`, { payload: 'full' }, apiKey);
     expect([refused.status, refused.body.code]).toEqual([403, 'insufficient-scope']);
+    const full = await create();
+    const patch = (body: unknown) => send('PATCH', `/v1/webhooks/${full.body.id}`, body, apiKey);
+    expect((await patch({ status: 'disabled', url: `${url}/other` })).status).toBe(403);
+    expect((await patch({ status: 'disabled' })).body.status).toBe('disabled');
+    expect((await patch({ status: 'enabled' })).status).toBe(403);
     const { apiKey: reader } = await tenant.addKey({ scopes: ['webhooks:manage', 'answers:read'] });
     expect((await create(fields, reader)).status).toBe(201);
     const { apiKey: without } = await tenant.addKey({ scopes: ['answers:read'] });

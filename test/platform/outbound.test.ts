@@ -133,6 +133,8 @@ describe('the form of a URL', () => {
     ['file:///etc/passwd', 'https'],
     ['gopher://93.184.215.14:70/', 'https'],
     ['javascript:alert(1)', 'https'],
+    ['https://93.184.215.14/ ', 'spaces'],
+    ['https://93.184.\n215.14/', 'line breaks'],
     ['https://user:pw@93.184.215.14/', 'credentials'],
     ['https://user@93.184.215.14/', 'credentials'],
     ['https://93.184.215.14:22/', 'port'],

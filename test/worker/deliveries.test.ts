@@ -258,6 +258,7 @@ describe('a webhook is disabled', () => {
     await waitFor(() => deliveries.letters.length > 0);
     expect(deliveries.letters.map(({ to }) => to)).toEqual([admin.email]);
     expect(deliveries.letters[0]?.text).toContain(receiver.url);
+    expect(deliveries.letters[0]?.text).toContain(`/dashboard/settings${path.slice('/v1'.length)}\n`);
     expect((await post(tenant, `${path}/test`)).body.code).toBe('invalid-transition');
 
     receiver.react(accept);

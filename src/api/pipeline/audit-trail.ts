@@ -1,4 +1,4 @@
-import { type Action, MAX_FIELDS } from '../../domain/audit-log.ts';
+import { type Action, hostNamed, MAX_FIELDS } from '../../domain/audit-log.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { findAccount } from '../../storage/accounts.ts';
 import { type AuditEvent, insertAuditEntry } from '../../storage/audit-log.ts';
@@ -35,12 +35,15 @@ const detailsOf = (
 /** The target of an operation, from its path and its reply. Of the body, only the names of the fields. */
 function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
   const shown = isReply(result) ? result.body : result;
-  const { id, name, email } = (typeof shown === 'object' && shown !== null ? shown : {}) as Record<string, unknown>;
+  const { id, name, email, url } = (typeof shown === 'object' && shown !== null ? shown : {}) as Record<
+    string,
+    unknown
+  >;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const fields = typeof sent === 'object' && sent !== null ? Object.keys(sent).slice(0, MAX_FIELDS) : [];
   return {
     target_id: (isReply(result) ? result.target : undefined) ?? text(id) ?? pathId ?? null,
-    target_name: text(name) ?? text(email) ?? null,
+    target_name: text(name) ?? text(email) ?? hostNamed(text(url)),
     fields,
   };
 }

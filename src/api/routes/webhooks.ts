@@ -58,6 +58,10 @@ function requireRights(caller: Caller, { payload, event_types }: Pick<StoredWebh
   if (payload === 'full') for (const right of rightsToExpand(event_types)) authorize(caller, [caller.kind], right);
 }
 
+/** Whether a patch does nothing but disable the webhook, which sends no object. */
+const stopsOnly = ({ status, ...others }: WebhookPatch): boolean =>
+  status === 'disabled' && Object.keys(others).length === 0;
+
 /** Throws 422 for a URL to which no request can be sent. */
 async function requireUrl(outbound: Outbound, url: string): Promise<void> {
   try {
@@ -139,7 +143,7 @@ export const patchWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Update, disable or enable a webhook',
   description:
-    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once. Events of types that it no longer has are not sent any more, also those that wait for another attempt.',
+    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once. Events of types that it no longer has are not sent any more, also those that wait for another attempt. A change of `payload: full` requires the rights to read the objects, unless it only disables the webhook.',
   audit: 'webhook.updated',
   params: WebhookPath,
   body: WebhookPatch,
@@ -153,6 +157,7 @@ export const patchWebhook = operation({
     const at = now();
     const row = await updateWebhook(storage.forTenant(caller.tenantId), params.id, body, at, before => {
       requireTag(tagOf(before, at), 'settings');
+      if (stopsOnly(body)) return;
       requireRights(caller, {
         payload: body.payload ?? before.payload,
         event_types: body.event_types ?? before.event_types,
@@ -174,9 +179,11 @@ export const deleteWebhook = operation({
   status: 204,
   ifMatch: true,
   async handle({ caller, params, requireTag }, { storage, now }) {
-    await deleteWebhookRow(storage.forTenant(caller.tenantId), params.id, row =>
-      requireTag(tagOf(row, now()), 'settings'),
+    const at = now();
+    const row = await deleteWebhookRow(storage.forTenant(caller.tenantId), params.id, before =>
+      requireTag(tagOf(before, at), 'settings'),
     );
+    return reply({ status: 204, body: present(row, at) });
   },
 });
 

@@ -93,7 +93,7 @@ function DeleteButton({ webhook: { id } }: { webhook: Webhook }) {
         toast(t('Webhook deleted.'));
       }}
     >
-      {t('Its secret and its deliveries are deleted too. This cannot be undone.')}
+      {t('Its secret is deleted, and its deliveries can no longer be read. This cannot be undone.')}
     </ConfirmButton>
   );
 }
