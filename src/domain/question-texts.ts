@@ -105,7 +105,7 @@ export function translatedText(translation: Translation, path: readonly string[]
 
 /** Returns the places of a question's texts that a translation lacks. */
 export const findMissingTexts = <Place extends TextPlace>(texts: readonly Place[], translation: Translation): Place[] =>
-  texts.filter(({ path }) => translatedText(translation, path) === '');
+  texts.filter(({ path }) => translatedText(translation, path).trim() === '');
 
 /** Returns the tags of translations that have every text. Only drafts have others. */
 export function completeLocales(content: QuestionContent): string[] {

@@ -16,6 +16,7 @@ export const DEFAULT_COOLDOWN_DAYS = 7;
 export const DEFAULT_LOCALE = 'en';
 
 const isTimezone = (name: string): boolean => {
+  if (/^[+-]/.test(name)) return false; // an offset has no daylight saving time
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

@@ -212,6 +212,7 @@ describe('a question with faults in its texts', () => {
   const noFallback = '{{identity.attributes.plan}}';
   test.each([
     ['/translations/de/title', 'missing-translation', { de: { ...inLanguage('de'), title: '' } }],
+    ['/translations/de/title', 'missing-translation', { de: { ...inLanguage('de'), title: ' \u00a0' } }],
     [
       '/translations/de/config/labels/low',
       'missing-translation',

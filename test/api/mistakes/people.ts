@@ -281,6 +281,14 @@ export const PEOPLE_MISTAKES: Mistake[] = [
     'Must be an IANA time zone such as Europe/Berlin.',
   ],
   [
+    'a time zone by its offset',
+    asOwner('PATCH', '/v1/tenant', { timezone: '+05:30' }),
+    422,
+    'invalid-format',
+    '/timezone',
+    'Must be an IANA time zone such as Europe/Berlin.',
+  ],
+  [
     'a retention of zero days',
     asOwner('PATCH', '/v1/tenant', { retention: { answers_days: 0 } }),
     422,
