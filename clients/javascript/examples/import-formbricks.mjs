@@ -13,7 +13,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServerClient, visibleSteps } from 'parley-feedback/server';
+import { createServerClient, ParleyError, visibleSteps } from 'parley-feedback/server';
 import { contentOf, isRequired } from './formbricks/content.mjs';
 import { endingOf, thanksIn } from './formbricks/endings.mjs';
 import { localesOf } from './formbricks/languages.mjs';
@@ -206,19 +206,31 @@ if (!surveyFile || !SERVICE_BASE_URL || !SERVICE_API_KEY) {
   console.error('SERVICE_BASE_URL=… SERVICE_API_KEY=sk_… node import-formbricks.mjs survey.json responses.json …');
   process.exit(2);
 }
-const parley = createServerClient({ baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY });
-const survey = read(surveyFile).data;
-const entries = await importQuestions(parley, survey, surveyFile.replace(/(\.json)?$/, '.parley.json'));
-const elements = blocksOf(survey).flatMap(block => block.elements);
-const questions = questionsOf(elements, entries);
-const responses = responseFiles.flatMap(file => read(file).data);
-const counts = await importAnswers(
-  parley,
-  responses.flatMap(response => questions.flatMap(question => answerOf(response, question))),
-);
-console.log(
-  Object.entries(counts)
-    .map(([status, count]) => `${count} ${status}`)
-    .join(', '),
-);
-process.exitCode = counts.rejected > 0 ? 1 : 0;
+
+/** Imports the survey and its responses, and returns the numbers of answers by their result. */
+async function importAll() {
+  const parley = createServerClient({ baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY });
+  const survey = read(surveyFile).data;
+  const entries = await importQuestions(parley, survey, surveyFile.replace(/(\.json)?$/, '.parley.json'));
+  const elements = blocksOf(survey).flatMap(block => block.elements);
+  const questions = questionsOf(elements, entries);
+  const responses = responseFiles.flatMap(file => read(file).data);
+  const answers = responses.flatMap(response => questions.flatMap(question => answerOf(response, question)));
+  return importAnswers(parley, answers);
+}
+
+try {
+  const counts = await importAll();
+  console.log(
+    Object.entries(counts)
+      .map(([status, count]) => `${count} ${status}`)
+      .join(', '),
+  );
+  process.exitCode = counts.rejected > 0 ? 1 : 0;
+} catch (error) {
+  if (!(error instanceof ParleyError)) throw error;
+  console.error(
+    `stopped: ${error.message} Run the import again after correcting the cause: it continues where it stopped.`,
+  );
+  process.exitCode = 1;
+}

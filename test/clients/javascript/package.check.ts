@@ -270,11 +270,12 @@ describe('with a server', () => {
     const importer = join(installed(), 'examples/import-formbricks.mjs');
     const responses = [...FORMBRICKS_RESPONSES];
     await writeFile(join(folder, 'survey.json'), JSON.stringify({ data: FORMBRICKS_SURVEY }));
-    const importAll = async () => {
+    const importAll = async (others = {}) => {
       await writeFile(join(folder, 'responses.json'), JSON.stringify({ data: responses }));
       const settings = {
         ...env,
         PARLEY_IDENTITY_PREFIX: 'user|',
+        ...others,
       };
       const files = ['survey.json', 'responses.json'].map(file => join(folder, file));
       return run(process.execPath, [importer, ...files], { cwd: folder, env: settings });
@@ -289,6 +290,8 @@ describe('with a server', () => {
       data: { nps: 2, why: 'Slow.' },
     });
     expect((await importAll()).stdout).toContain('1 accepted, 3 duplicate');
+    const unknown = await importAll({ SERVICE_API_KEY: `sk_${'0'.repeat(32)}` }).catch(error => error);
+    expect(unknown.stderr.trim().split('\n').at(-1)).toMatch(/^stopped: .*Run the import again/);
 
     const parley = createServerClient({
       baseUrl: env.SERVICE_BASE_URL as string,
