@@ -58,8 +58,8 @@ function requireRights(caller: Caller, { payload, event_types }: Pick<StoredWebh
   if (payload === 'full') for (const right of rightsToExpand(event_types)) authorize(caller, [caller.kind], right);
 }
 
-/** Whether a patch does nothing but disable the webhook, which sends no object. */
-const stopsOnly = ({ status, ...others }: WebhookPatch): boolean =>
+/** Returns whether a patch only disables the webhook, which then sends no objects. */
+const onlyDisables = ({ status, ...others }: WebhookPatch): boolean =>
   status === 'disabled' && Object.keys(others).length === 0;
 
 /** Throws 422 for a URL to which no request can be sent. */
@@ -157,7 +157,7 @@ export const patchWebhook = operation({
     const at = now();
     const row = await updateWebhook(storage.forTenant(caller.tenantId), params.id, body, at, before => {
       requireTag(tagOf(before, at), 'settings');
-      if (stopsOnly(body)) return;
+      if (onlyDisables(body)) return;
       requireRights(caller, {
         payload: body.payload ?? before.payload,
         event_types: body.event_types ?? before.event_types,
