@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { TypeID } from 'typeid-js';
+import { fromString, fromUUID, toUUID } from 'typeid-js';
 import { v4, v5, v7 } from 'uuid';
 import { z } from 'zod';
 import { documentedAs } from './documented.ts';
@@ -40,7 +40,7 @@ export const numberUuid = (uuid: string, number: number): string =>
   uuid.slice(0, 24) + number.toString(16).padStart(12, '0');
 
 /** Returns the wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
-export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();
+export const toTypeId = (prefix: IdPrefix, uuid: string): string => fromUUID(uuid, prefix);
 
 /** Heap bytes of one parsed identifier. */
 const PARSED_ID_BYTES = 210;
@@ -65,7 +65,7 @@ export function parseTypeId(prefix: IdPrefix, text: string): string | undefined 
   const uuid = known.peek(text); // not `get`, which would maintain an order of use
   if (uuid) return text.startsWith(`${prefix}_`) ? uuid : undefined;
   try {
-    const parsed = TypeID.fromString(text, prefix).toUUID();
+    const parsed = toUUID(fromString(text, prefix));
     known.set(text, parsed);
     return parsed;
   } catch {
