@@ -176,10 +176,18 @@ async function skipWaiting(tx: Transaction, tenantId: string, id: string): Promi
   );
 }
 
+/** Maximum number of waiting deliveries that a change of a webhook makes due. More could exceed the statement timeout. */
+const TRIED_AGAIN = 10_000;
+
+/** Makes waiting deliveries due now, the soonest first. Beyond `TRIED_AGAIN` they keep their time. */
 async function tryAgain(tx: Transaction, tenantId: string, id: string, now: Date): Promise<void> {
   await tx.query(
-    "update deliveries set at = $3 where tenant_id = $1 and webhook_id = $2 and status = 'waiting' and at > $3",
-    [tenantId, id, now],
+    `with soonest as materialized (
+       select id from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting' and at > $3
+       order by at limit $4
+     )
+     update deliveries set at = $3 from soonest where deliveries.tenant_id = $1 and deliveries.id = soonest.id`,
+    [tenantId, id, now, TRIED_AGAIN],
   );
   await tx.query(
     'update webhooks set failures = 0, failing_since = null, due_at = $3 where tenant_id = $1 and id = $2',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
+import { webhookUuid } from '../support/webhooks.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -95,6 +96,24 @@ describe('a webhook', () => {
     const { body } = await create();
     const refused = await send('POST', `/v1/webhooks/${body.id}/replay`, range);
     expect([refused.status, refused.body.errors[0]]).toMatchObject([422, { pointer, code: 'out-of-range' }]);
+    await send('DELETE', `/v1/webhooks/${body.id}`);
+  });
+
+  test('with another URL tries its waiting events again, of a very large backlog the soonest', async () => {
+    const { body } = await create();
+    const id = webhookUuid(body.id);
+    await api.database.query(
+      `insert into deliveries (tenant_id, id, webhook_id, event_id, type, object_id, event_at, attempt, at, status)
+       select $1, gen_random_uuid(), $2, gen_random_uuid(), 'answer.stored', gen_random_uuid(), now(), 6,
+         now() + n * interval '1 minute', 'waiting' from generate_series(1, 10001) as n`,
+      [tenant.uuid, id],
+    );
+    expect((await send('PATCH', `/v1/webhooks/${body.id}`, { url: `${url}/new` })).status).toBe(200);
+    const later = await api.database.query(
+      `select round(extract(epoch from at - now()) / 60)::int as minutes from deliveries where webhook_id = $1 and at > now()`,
+      [id],
+    );
+    expect(later).toEqual([{ minutes: 10_001 }]);
     await send('DELETE', `/v1/webhooks/${body.id}`);
   });
 

@@ -143,7 +143,7 @@ export const patchWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Update, disable or enable a webhook',
   description:
-    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once. Events of types that it no longer has are not sent any more, also those that wait for another attempt. A change of `payload: full` requires the rights to read the objects, unless it only disables the webhook.',
+    'A webhook that is enabled again continues where it stood, or with the next event (`resume`). With another URL, with fewer types, or enabled again, it is tried at once, with up to 10,000 of the events that wait for another attempt. Events of types that it no longer has are not sent any more, also those that wait for another attempt. A change of `payload: full` requires the rights to read the objects, unless it only disables the webhook.',
   audit: 'webhook.updated',
   params: WebhookPath,
   body: WebhookPatch,
