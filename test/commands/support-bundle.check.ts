@@ -140,10 +140,10 @@ describe('the support bundle', () => {
   test('hides a secret in a database error message', async () => {
     await using database = await createDatabase();
     const url = new URL(database.url);
-    url.username = url.password = 'one%20word%20twice';
+    url.username = url.password = 'one%20word'; // as short as a secret may be
     const { text, bundle } = await makeBundle({ DATABASE_URL: url.href });
     expect(bundle.database.error).toContain('"[secret]"');
-    expect(text).not.toContain('one word twice');
+    expect(text).not.toContain('one word');
   }, 300_000);
 
   test('reports invalid settings', async () => {

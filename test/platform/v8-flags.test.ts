@@ -5,6 +5,11 @@ import { runFlags, START_FLAGS } from '../../src/platform/v8-flags.ts';
 
 const nameOf = (flag: string): string => flag.replace(/^--(no-)?/, '').replace(/=.*/, '');
 
+test('only a process that serves alone compiles its code early', () => {
+  expect(runFlags('serve')).toContainEqual(expect.stringContaining('turbofan'));
+  expect([runFlags('work'), runFlags('start')]).toEqual([[], []]);
+});
+
 test('every V8 flag exists in this version of Node', () => {
   const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
   const onCommandLine = ['.npmrc', 'Dockerfile'].flatMap(file =>
