@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ROOT } from '../support/modules.ts';
-import type { Fault } from './operators.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What a test file calls, in its own process and in its child processes. */
@@ -109,27 +108,4 @@ export async function recordCalls(
     }),
   );
   return Object.fromEntries(files.map(file => [file, calls[file] as FileCalls]));
-}
-
-/** Nearest first: tests named as the module, then those of its folder, then the others; fast ones before slow ones. */
-const distance = (file: string, fault: Fault): number => {
-  const [module, test] = [fault.path, file].map(path => basename(path).split('.')[0] as string) as [string, string];
-  if (module.startsWith(test) || test.startsWith(module)) return 0;
-  return fault.path.split('/')[1] === file.split('/')[1] ? 1 : 2;
-};
-
-/** Returns the test files that run the faulty code, in the order in which to try them. */
-export function filesThatRun(fault: Fault, calls: Calls): string[] {
-  const runs = ({ calls: called, fails }: FileCalls) =>
-    !fails && (fault.within ? called[fault.path]?.includes(fault.within) : called[fault.path]);
-  return Object.entries(calls)
-    .filter(([, file]) => runs(file))
-    .map(([file, { durationMs }]) => ({
-      file,
-      durationMs,
-      far: distance(file, fault),
-      last: Number(file.endsWith('.check.ts')),
-    }))
-    .sort((a, b) => a.last - b.last || a.far - b.far || a.durationMs - b.durationMs)
-    .map(({ file }) => file);
 }

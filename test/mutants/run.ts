@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../support/modules.ts';
 import { findDockerFault } from '../support/store-servers.ts';
-import { type Calls, filesThatRun, recordCalls } from './calls.ts';
+import { type Calls, recordCalls } from './calls.ts';
 import type { Fault } from './operators.ts';
+import { createOrder } from './order.ts';
 import {
   type Change,
   describeChange,
@@ -56,6 +57,8 @@ type Options = ReturnType<typeof readOptions>;
 
 interface ChosenFault {
   fault: Fault;
+  /** The text of its module. */
+  module: string;
   change: Change;
   review: Review | undefined;
 }
@@ -68,9 +71,9 @@ const MIN_SILENCE_MS = 60_000;
 async function tryFault(
   workspace: Workspace,
   fault: Fault,
+  files: string[],
   calls: Calls,
 ): Promise<Pick<Result, 'noticed' | 'by' | 'files' | 'seconds'>> {
-  const files = filesThatRun(fault, calls);
   if (files.length === 0) return { noticed: false, files: 0, seconds: 0 };
   const slowestMs = Math.max(...files.map(file => calls[file]?.durationMs ?? 0));
   const run = await workspace.withFault(fault, () => workspace.run(files, MIN_SILENCE_MS + slowestMs * SLOWDOWN));
@@ -87,8 +90,9 @@ function chooseFaults({ seed, count, only }: Options, modules: Module[]): Chosen
   const reviews = readReviews();
   const texts = new Map(modules.map(({ path, text }) => [path, text]));
   const choose = (fault: Fault): ChosenFault => {
-    const change = describeChange(fault, texts.get(fault.path) as string);
-    return { fault, change, review: reviews.find(review => isSame(review, change)) };
+    const module = texts.get(fault.path) as string;
+    const change = describeChange(fault, module);
+    return { fault, module, change, review: reviews.find(review => isSame(review, change)) };
   };
   const mutable = modules.filter(({ path }) => !LEFT_OUT.test(path));
   return sampleFaults(mutable, seed, count, fault => choose(fault).review?.equivalent ?? false)
@@ -105,10 +109,14 @@ async function tryFaults(
 ): Promise<Result[]> {
   const results: Result[] = [];
   const left = [...faults];
+  const order = createOrder(
+    calls,
+    new Map(Object.keys(calls).map(file => [file, readFileSync(join(ROOT, file), 'utf8')])),
+  );
   const work = async (workspace: Workspace) => {
     for (let chosen = left.shift(); chosen; chosen = left.shift()) {
-      const { fault, change, review } = chosen;
-      const outcome = await tryFault(workspace, fault, calls);
+      const { fault, module, change, review } = chosen;
+      const outcome = await tryFault(workspace, fault, order(fault, module), calls);
       const { line, operator } = fault;
       const reason = outcome.noticed ? undefined : review?.reason;
       results.push({ ...change, line, operator, ...outcome, ...(reason ? { reason } : {}) });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Calls, filesThatRun } from './calls.ts';
+import type { Calls } from './calls.ts';
 import type { Fault } from './operators.ts';
+import { createOrder } from './order.ts';
 import { describeChange, isSame, type Result, scoreOf } from './report.ts';
 import { sampleFaults } from './sample.ts';
 
@@ -71,8 +72,21 @@ describe('the tests of a fault', () => {
     'test/platform/log.test.ts': { digest: '', durationMs: 1, fails: false, calls: {} },
   };
 
-  test('are those that call its function, nearest and fastest first, processes last', () => {
-    expect(filesThatRun(aFault({}), calls)).toEqual([
+  const module = 'one();\nconst wait = cooldownDays;\nif (cooldownDays > 1) skip();\n';
+  const order = createOrder(
+    calls,
+    new Map(
+      Object.keys(calls).map(file => [
+        file,
+        file.includes('results') ? "test('the cooldown of a card')" : "test('a card')",
+      ]),
+    ),
+  );
+  const start = module.indexOf('> 1');
+  const aFaultThere = aFault({ start, end: start + 3 });
+
+  test('are those that call its function: of its name, with rare words of its lines, fast ones, and processes last', () => {
+    expect(order(aFaultThere, module)).toEqual([
       'test/api/cards.test.ts',
       'test/domain/results.test.ts',
       'test/api/fast.test.ts',
@@ -82,10 +96,10 @@ describe('the tests of a fault', () => {
   });
 
   test('outside any function are those that load the module', () => {
-    const { within, ...loaded } = aFault({});
+    const { within, ...loaded } = aFaultThere;
     expect(within).toBeDefined();
-    expect(filesThatRun(loaded, calls)).toContain('test/api/other.test.ts');
-    expect(filesThatRun(loaded, calls)).not.toContain('test/platform/log.test.ts');
+    expect(order(loaded, module)).toContain('test/api/other.test.ts');
+    expect(order(loaded, module)).not.toContain('test/platform/log.test.ts');
   });
 });
 
