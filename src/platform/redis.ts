@@ -86,7 +86,7 @@ export function openRedis(address: RedisUrl, options: RedisOptions): Redis {
     sentinelRetryStrategy: times => Math.min(100 * times, 1000),
     ...readCredentials(address),
     ...options,
-    ...(settings.isSecure ? { tls: {}, enableTLSForSentinelMode: true } : {}),
+    ...(settings.isSecure ? { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
     name: settings.name,
     sentinels: settings.sentinels,
     // A frozen primary closes no connection. (ioredis' failoverDetector would permanently end a client that is

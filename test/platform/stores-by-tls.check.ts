@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GenericContainer, Wait } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backends } from '../support/api.ts';
-import { runCommand, startProcess } from '../support/process.ts';
+import { freePort, runCommand, startProcess } from '../support/process.ts';
 import { diagnose } from '../support/roles.ts';
 import { runTool } from '../support/tools.ts';
 
@@ -51,16 +51,18 @@ const startPostgres = (folder: string) =>
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
 
+const createValkey = (folder: string) =>
+  new GenericContainer('valkey/valkey:9').withCopyContentToContainer(
+    ['ca.crt', 'server.crt', 'server.key'].map(name => ({
+      content: readFileSync(join(folder, name)),
+      target: `/tls/${name}`,
+      mode: 0o644,
+    })),
+  );
+
 /** A Valkey that only listens with TLS. */
 const startValkey = (folder: string) =>
-  new GenericContainer('valkey/valkey:9')
-    .withCopyContentToContainer(
-      ['ca.crt', 'server.crt', 'server.key'].map(name => ({
-        content: readFileSync(join(folder, name)),
-        target: `/tls/${name}`,
-        mode: 0o644,
-      })),
-    )
+  createValkey(folder)
     .withCommand([
       ...'valkey-server --port 0 --tls-port 6379 --tls-auth-clients no --tls-ca-cert-file /tls/ca.crt'.split(' '),
       ...'--tls-cert-file /tls/server.crt --tls-key-file /tls/server.key --requirepass'.split(' '),
@@ -69,6 +71,31 @@ const startValkey = (folder: string) =>
     ])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
+    .start();
+
+/** A Sentinel of that Valkey that only listens with TLS, and names it as `localhost`. */
+const startSentinel = (folder: string, port: number, valkeyPort: number) =>
+  createValkey(folder)
+    .withNetworkMode('host')
+    .withCopyContentToContainer([
+      {
+        content: `port 0
+tls-port ${port}
+tls-auth-clients no
+tls-replication yes
+tls-ca-cert-file /tls/ca.crt
+tls-cert-file /tls/server.crt
+tls-key-file /tls/server.key
+sentinel resolve-hostnames yes
+sentinel announce-hostnames yes
+sentinel monitor parley localhost ${valkeyPort} 1
+sentinel auth-pass parley "${AWKWARD}"
+`,
+        target: '/tls/sentinel.conf',
+        mode: 0o666,
+      },
+    ])
+    .withCommand(['sh', '-c', 'cp /tls/sentinel.conf /tmp/ && exec valkey-server /tmp/sentinel.conf --sentinel'])
     .start();
 
 describe.runIf(backends().includes('valkey'))('stores that require TLS', () => {
@@ -132,5 +159,24 @@ describe.runIf(backends().includes('valkey'))('stores that require TLS', () => {
     };
     expect(await faultsOf(settings)).not.toEqual([]);
     expect(await faultsOf({ ...settings, NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') })).toEqual([]);
+  });
+
+  test('rediss:// with Sentinels uses TLS for these, too', async () => {
+    const port = await freePort();
+    const sentinel = await startSentinel(folder, port, valkey.getMappedPort(6379));
+    try {
+      const settings = {
+        ...environment('?sslmode=require'),
+        REDIS_URL: `rediss://parley?sentinels=localhost:${port}`,
+        REDIS_PASSWORD: AWKWARD,
+        NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+      };
+      expect(await faultsOf(settings)).toEqual([]);
+      await using api = await startProcess('serve', settings);
+      await using worker = await startProcess('work', settings);
+      await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
+    } finally {
+      await sentinel.stop();
+    }
   });
 });
