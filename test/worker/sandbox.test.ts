@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { resolve } from 'node:path';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,6 +32,18 @@ const flushOf = (...comments: string[]): SandboxTask => {
 /** A part of a flush with one answer. */
 const answer = (comment: string): SandboxTask => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
 const STORED = { stored: 1, repeated: 0, quarantined: 0 };
+
+test('its process has ended when it is closed', async () => {
+  const started: ChildProcess[] = [];
+  const listen = (message: unknown) => void started.push((message as { process: ChildProcess }).process);
+  subscribe('child_process', listen);
+  const sandbox = openSandbox(database.url);
+  await sandbox.store(answer('good'));
+  unsubscribe('child_process', listen);
+  expect(started.map(child => child.exitCode)).toEqual([null]);
+  await sandbox.close();
+  expect(started.map(child => child.exitCode)).toEqual([0]);
+});
 
 test('a failure of the process is attributed to its answer, and never to the next one', async () => {
   const sandbox = openSandbox(database.url);
