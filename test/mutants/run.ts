@@ -44,13 +44,16 @@ function readOptions() {
       workers: { type: 'string', default: '2' },
       only: { type: 'string', default: '' },
       tests: { type: 'string', default: '' },
+      nearest: { type: 'string' },
       list: { type: 'boolean', default: false },
     },
   });
   const seed = Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000);
   const [count, workers] = [Number(values.count), Number(values.workers)];
-  if (![seed, count, workers].every(Number.isSafeInteger)) throw new Error('seed, count and workers are whole numbers');
-  return { ...values, seed, count, workers };
+  const nearest = values.nearest === undefined ? undefined : Number(values.nearest);
+  if (![seed, count, workers, nearest ?? 1].every(Number.isSafeInteger))
+    throw new Error('seed, count, workers and nearest are whole numbers');
+  return { ...values, seed, count, workers, nearest };
 }
 
 type Options = ReturnType<typeof readOptions>;
@@ -100,12 +103,16 @@ function chooseFaults({ seed, count, only }: Options, modules: Module[]): Chosen
     .map(choose);
 }
 
-/** Tries the faults, as many at a time as there are workspaces. `onResult` receives the results so far. */
+/**
+ * Tries the faults, as many at a time as there are workspaces. `onResult` receives the results so far. `nearest` limits
+ * the test files of each fault.
+ */
 async function tryFaults(
   workspaces: Workspace[],
   faults: ChosenFault[],
   calls: Calls,
   onResult: (results: Result[]) => void,
+  nearest?: number,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const left = [...faults];
@@ -116,7 +123,7 @@ async function tryFaults(
   const work = async (workspace: Workspace) => {
     for (let chosen = left.shift(); chosen; chosen = left.shift()) {
       const { fault, module, change, review } = chosen;
-      const outcome = await tryFault(workspace, fault, order(fault, module), calls);
+      const outcome = await tryFault(workspace, fault, order(fault, module).slice(0, nearest), calls);
       const { line, operator } = fault;
       const reason = outcome.noticed ? undefined : review?.reason;
       results.push({ ...change, line, operator, ...outcome, ...(reason ? { reason } : {}) });
@@ -140,7 +147,7 @@ async function openWorkspaces(count: number, stack: AsyncDisposableStack): Promi
 }
 
 async function main(options: Options): Promise<boolean> {
-  const { seed, count, workers, only, tests } = options;
+  const { seed, count, workers, only, tests, nearest } = options;
   const modules = readModules();
   const faults = chooseFaults(options, modules);
   say(`seed ${seed}: ${faults.length} faults`);
@@ -153,9 +160,9 @@ async function main(options: Options): Promise<boolean> {
   const workspaces = await openWorkspaces(workers, stack);
   const sources = modules.map(({ text }) => text);
   const calls = await recordCalls(workspaces, find(tests ? [tests] : TEST_FILES), sources, say);
-  const name = `${new Date().toISOString().slice(0, 10)}-${seed}${only || tests || count < 100 ? '-part' : ''}`;
+  const name = `${new Date().toISOString().slice(0, 10)}-${seed}${only || tests || nearest || count < 100 ? '-part' : ''}`;
   const write = (results: Result[]) => writeResults(results, seed, name);
-  const results = await tryFaults(workspaces, faults, calls, write);
+  const results = await tryFaults(workspaces, faults, calls, write, nearest);
   process.stdout.write(describeResults(results));
   say(`results in ${write(results)}`);
   return scoreOf(results) >= MIN_SCORE;
