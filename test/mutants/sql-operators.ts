@@ -7,7 +7,7 @@ export interface Edit {
 }
 
 const SQL = /\b(?:select\b[\s\S]*\bfrom|insert into|update \w+ set|delete from|where|order by|for update)\b/;
-const FRAGMENT = /^['`][\w."${}]+ (?:=|<|>|<=|>=|<>|is|in|@@) /;
+const FRAGMENT = /^['`][\w."${}]+ (?:(?:=|<|>|<=|>=|<>|@@) |in \(|is (?:not |null|distinct))/;
 
 /** Whether a string or template literal, with its quotes, is SQL: a statement, a part of one, or a condition. */
 export const isSql = (literal: string): boolean => SQL.test(literal) || FRAGMENT.test(literal);
