@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { v7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
@@ -22,18 +23,19 @@ const aFlush = (...tenants: string[]): RecordAnswers => ({
   ),
 });
 
+const asJob = (data: RecordAnswers) => ({
+  name: 'answers.record',
+  data,
+  opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
+  entry: entryOfFlush(data),
+});
+
 /** The queues of an API, with the operations of a producer, a worker, and a process of the previous version. */
 async function openQueues(api: TestApi) {
   const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
   const connection = connectQueue(target, createLog('silent', 'test'));
   const { redis, queue } = connection;
   if (redis) await waitFor(() => redis.status === 'ready');
-  const asJob = (data: RecordAnswers) => ({
-    name: 'answers.record',
-    data,
-    opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
-    entry: entryOfFlush(data),
-  });
   return {
     target,
     connection,
@@ -211,3 +213,23 @@ test.skipIf(!backends().includes('valkey'))('Valkey keeps counting after it has 
   expect(await countEntries(queues.redis as never)).toBe(3);
   expect(await queues.connection.queue().getWaitingCount()).toBe(3);
 });
+
+test.runIf(backends().includes('valkey'))(
+  'Jobs that are not added reject with the reason of the store, or of the connection',
+  async () => {
+    await using api = await createApi({ backend: 'valkey' });
+    await using queues = await openQueues(api);
+    const name = `limited-${v7()}`;
+    await queues.redis?.call('ACL', 'SETUSER', name, 'on', 'nopass', '~*', '&*', '+@all', '-eval', '-evalsha');
+    const redisUrl = new URL(api.config.REDIS_URL as string);
+    redisUrl.username = redisUrl.password = name;
+    const limited = connectQueue({ ...queues.target, redisUrl: redisUrl.href }, createLog('silent', 'test'));
+    await waitFor(() => limited.redis?.status === 'ready');
+    const add = () => addCounted(limited.redis as Redis, limited.queue(), [asJob(aFlush(v7()))]);
+    await expect(add()).rejects.toThrow(/NOPERM/);
+    limited.redis?.disconnect();
+    await expect(add()).rejects.toThrow(/isn't writeable/);
+    await limited.close();
+    await queues.redis?.call('ACL', 'DELUSER', name);
+  },
+);
