@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/question-types.ts';
-import { fixedParts, NewQuestion, nextStatuses, QUESTION_STATUSES, QuestionPatch } from '../../src/domain/questions.ts';
+import {
+  fixedParts,
+  followUpRules,
+  NewQuestion,
+  nextStatuses,
+  QUESTION_STATUSES,
+  QuestionPatch,
+} from '../../src/domain/questions.ts';
 
 const OPTIONS = [
   { id: 'a', label: 'A' },
@@ -154,4 +161,10 @@ test('type, scale and option ids define the meaning of stored values', () => {
   expect(parts('single_choice', { options: OPTIONS })).not.toEqual(
     parts('single_choice', { options: [...OPTIONS, { id: 'c', label: 'C' }] }),
   );
+});
+
+test('a statement needs no answer, also if it is marked as required', () => {
+  const step = { key: 'note', config: {}, required: true, show_if: null };
+  expect(followUpRules({ ...step, type: 'text' }).required).toBe(true);
+  expect(followUpRules({ ...step, type: 'statement' }).required).toBe(false);
 });
