@@ -20,6 +20,6 @@ test('a request on an idle connection is still answered shortly after the API be
   const closed = api.close();
   await sleep(300); // less than the second for which idle connections stay open
   expect(await ask()).toContain('Connection: close');
-  await Promise.all(ended); // of its own accord: neither was cut, and the idle one has sent nothing
+  await Promise.all(ended); // long before connections are cut
   expect(await closed).toBe(true);
 });

@@ -29,5 +29,5 @@ test('log lines name the span of sampled work only', async () => {
   });
   expect(await unsampled.inSpan({ name: 'work' }, async () => traceIds())).toEqual({});
   expect(traceIds()).toEqual({});
-  expect(trace.getSpan(ROOT_CONTEXT)).toBeUndefined(); // nothing is registered globally
+  expect(trace.getSpan(ROOT_CONTEXT)).toBeUndefined(); // without a global registration
 });
