@@ -8,8 +8,8 @@ import { createDatabase } from '../support/database.ts';
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A storage that counts the statements of each tenant, in total and at once. */
-function createCountingStorage() {
+/** A storage that counts the statements of each tenant, in total and at once. They run when `begin` resolves. */
+function createCountingStorage(begin?: Promise<void>) {
   const counts = { total: 0, running: 0, most: 0 };
   const storage = database.storage();
   const forTenant: Storage['forTenant'] = tenantId => {
@@ -20,6 +20,7 @@ function createCountingStorage() {
         counts.total++;
         counts.most = Math.max(counts.most, ++counts.running);
         try {
+          await begin;
           return await tenant.query(sql, params);
         } finally {
           counts.running--;
@@ -31,7 +32,8 @@ function createCountingStorage() {
 }
 
 test('unknown questions of one tenant are looked up by one statement at a time, which all later callers share', async () => {
-  const { counts, storage } = createCountingStorage();
+  const { promise, resolve: begin } = Promise.withResolvers<void>();
+  const { counts, storage } = createCountingStorage(promise);
   const versions = createVersionLookup(storage, createCaches());
   const tenantId = v7();
   const lookUps: Promise<boolean>[] = [];
@@ -39,6 +41,7 @@ test('unknown questions of one tenant are looked up by one statement at a time, 
     lookUps.push(versions.isAnyPublished(tenantId, [{ questionId: v7(), version: 1 }]));
     await new Promise(resolve => setImmediate(resolve)); // in turns of the event loop of their own
   }
+  begin();
   expect(new Set(await Promise.all(lookUps))).toEqual(new Set([false]));
   expect(counts).toMatchObject({ most: 1 });
   expect(counts.total).toBeLessThan(20);
