@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import type { AcceptedAnswer } from '../src/domain/answers.ts';
 import { parseTypeId } from '../src/domain/ids.ts';
@@ -14,6 +13,7 @@ import { type Flush, recordAnswers } from '../src/storage/recording.ts';
 import type { Bench, Measured } from './bench.ts';
 import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
 import { copyAnswers } from './floor/copy.ts';
+import { awaitStored, STORED } from './pipeline-steps.ts';
 import { STEPPED_VALUES, steppedUsers } from './stepped-world.ts';
 import { limitedUsers } from './targeted-world.ts';
 import type { User } from './world.ts';
@@ -24,9 +24,6 @@ const TRANSACTION = 1000;
 const TRANSACTIONS_IN_FLIGHT = 2;
 /** The share of a run used as warm-up. */
 const WARM_UP_SHARE = 0.1;
-const DRAINED_WITHIN_MS = 120_000;
-/** Every 5 ms, the queries would take 6 % of both cores; 20 ms are 0.6 % of the time measured. */
-const POLL_MS = 20;
 
 /** Answers as the API enqueues them, rotating over the users and their cards; by default with scores. */
 export function makeAnswers(users: User[], count: number, values?: AcceptedAnswer['values']): AcceptedAnswer[] {
@@ -201,21 +198,11 @@ export async function measureDrain(bench: Bench): Promise<Measured> {
     await new Promise<void>(done => connection.redis?.once('ready', () => done()));
     const queue = connection.queue();
     const add = (count: number) => addToQueue(queue, makeAnswers(bench.users, count));
-    const stored = async (): Promise<number> => {
-      const sql = 'select coalesce(sum(stored), 0)::int as count from ingestion_totals';
-      return (await bench.query<{ count: number }>(sql))[0]?.count ?? 0;
-    };
-    const awaitStored = async (wanted: number) => {
-      for (const deadline = Date.now() + DRAINED_WITHIN_MS; (await stored()) < wanted; await sleep(POLL_MS))
-        if (Date.now() > deadline)
-          throw new Error(`the worker did not empty the queue: ${await stored()} of ${wanted}`);
-    };
-
     const rows = bench.settings.queuedAnswers;
     const warmUp = rows * WARM_UP_SHARE;
     await using worker = await bench.parley('work', 'valkey', { profile: 'goal-9-work' });
     await add(warmUp);
-    await awaitStored(warmUp);
+    await awaitStored(bench, STORED, warmUp);
     await queue.pause();
     await add(rows);
     await bench.query('checkpoint');
@@ -223,7 +210,7 @@ export async function measureDrain(bench: Bench): Promise<Measured> {
     await awaitQuiet(roles);
     const stopMeter = startMeter(roles);
     await queue.resume();
-    await awaitStored(warmUp + rows);
+    await awaitStored(bench, STORED, warmUp + rows);
     const cost = stopMeter();
     return {
       figures: { drain: rows / cost.seconds, 'drain peak MB': peakMb(worker.pid) },
