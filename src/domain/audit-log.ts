@@ -70,8 +70,8 @@ export const ACTIONS = [
 export const Action = z.enum(ACTIONS);
 export type Action = z.infer<typeof Action>;
 
-/** Returns the name of a target that has only a URL: its host. The path of a webhook's URL is often a secret. */
-export const hostNamed = (url: string | undefined): string | null => URL.parse(url ?? '')?.host ?? null;
+/** Returns a URL's host, which names a target that has no name. The rest of a webhook's URL is often a secret. */
+export const hostFromUrl = (url: string | undefined): string | null => URL.parse(url ?? '')?.host ?? null;
 
 /** Maximum number of field names per entry. */
 export const MAX_FIELDS = 20;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hostNamed } from '../domain/audit-log.ts';
+import { hostFromUrl } from '../domain/audit-log.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { BY_SYSTEM } from '../domain/events.ts';
 import { newUuid, toTypeId } from '../domain/ids.ts';
@@ -274,7 +274,7 @@ export const disableWebhook = (
       writeEvents(tx, [{ tenantId, type: 'webhook.disabled', object, data: { to: reason, by: BY_SYSTEM } }]),
     );
     const actor = { actor_type: 'system', actor_id: null, actor_name: 'Parley', ip: null, request_id: null } as const;
-    const target = { target_id: toTypeId('webhook', id), target_name: hostNamed(webhook.url), fields: ['status'] };
+    const target = { target_id: toTypeId('webhook', id), target_name: hostFromUrl(webhook.url), fields: ['status'] };
     await insertAuditEntry(tenant, { ...actor, action: 'webhook.disabled', ...target }, now);
     return { adminEmails: await listAdminEmails(tenant) };
   });

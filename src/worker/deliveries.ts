@@ -1,5 +1,6 @@
 import { FAILING_FROM } from '../domain/deliveries.ts';
 import { toTypeId } from '../domain/ids.ts';
+import { webhookPage } from '../domain/links.ts';
 import type { DisabledReason } from '../domain/webhooks.ts';
 import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
@@ -256,7 +257,7 @@ async function disable(webhook: LeasedWebhook, reason: DisabledReason, deps: Del
   if (!disabled) return;
   const id = toTypeId('webhook', webhook.id);
   log.warn({ webhook: id, tenant: toTypeId('tenant', webhook.tenant_id), reason }, 'a webhook was disabled');
-  const text = letterText(webhook.url, reason, `${baseUrl}/dashboard/settings/webhooks/${id}`);
+  const text = letterText(webhook.url, reason, webhookPage(baseUrl, id));
   for (const to of disabled.adminEmails)
     await mail
       ?.send({ to, subject: 'A webhook of Parley was disabled', text })

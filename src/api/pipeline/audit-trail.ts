@@ -1,4 +1,4 @@
-import { type Action, hostNamed, MAX_FIELDS } from '../../domain/audit-log.ts';
+import { type Action, hostFromUrl, MAX_FIELDS } from '../../domain/audit-log.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { findAccount } from '../../storage/accounts.ts';
 import { type AuditEvent, insertAuditEntry } from '../../storage/audit-log.ts';
@@ -43,7 +43,7 @@ function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
   const fields = typeof sent === 'object' && sent !== null ? Object.keys(sent).slice(0, MAX_FIELDS) : [];
   return {
     target_id: (isReply(result) ? result.target : undefined) ?? text(id) ?? pathId ?? null,
-    target_name: text(name) ?? text(email) ?? hostNamed(text(url)),
+    target_name: text(name) ?? text(email) ?? hostFromUrl(text(url)),
     fields,
   };
 }
