@@ -51,6 +51,7 @@ const startPostgres = (folder: string) =>
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
 
+/** Valkey's image with the certificates, for a server or a Sentinel. */
 const createValkey = (folder: string) =>
   new GenericContainer('valkey/valkey:9').withCopyContentToContainer(
     ['ca.crt', 'server.crt', 'server.key'].map(name => ({

@@ -215,7 +215,7 @@ test.skipIf(!backends().includes('valkey'))('Valkey keeps counting after it has 
 });
 
 test.runIf(backends().includes('valkey'))(
-  'Jobs that are not added reject with the reason of the store, or of the connection',
+  'jobs that are not added reject with the reason of the store, or of the connection',
   async () => {
     await using api = await createApi({ backend: 'valkey' });
     await using queues = await openQueues(api);
