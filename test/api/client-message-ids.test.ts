@@ -161,7 +161,10 @@ test.each([100, 1000, 4000])(
     const plan = await api.database.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${REPEATED_MESSAGE}`);
     const lines = plan.map(row => row['QUERY PLAN']);
     const wholeKey = /\(tenant_id = .*\(conversation_id = .*\(author_type = .*\(author_id = .*\(client_message_id = /;
-    expect(lines.filter(line => wholeKey.test(line))).toHaveLength(1);
+    expect(
+      lines.filter(line => wholeKey.test(line)),
+      lines.join('\n'),
+    ).toHaveLength(1);
   },
 );
 
