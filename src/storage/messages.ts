@@ -1,9 +1,9 @@
 import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
-import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { causedBy } from '../domain/events.ts';
-import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
-import { notFound, Problem } from '../domain/problem.ts';
+import { MAX_MISSED, type MessagePosition } from '../domain/messages.ts';
+import { notFound } from '../domain/problem.ts';
 import { replyDueAt } from '../domain/reply-targets.ts';
 import { followMerges, lockConversations } from './conversation-locks.ts';
 import {
@@ -30,7 +30,7 @@ import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
 import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
-import { indexMessages } from './search-index.ts';
+import { BY_KEY_IN_ORDER } from './settings.ts';
 import { readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -105,8 +105,7 @@ async function insertAt(
   await lockMembers(tx, tenantId, content.mentions ?? []); // before the conversation
   const addressed = await lockAddressed(tx, tenantId, place, owner);
   if (!addressed) return { elsewhere: undefined };
-  const { conversation, ids } = addressed;
-  const now = await openWrite(tx);
+  const { conversation, ids, now } = addressed;
   const known = await findMessageByClientId(tx, tenantId, addressed, author, content.client_message_id);
   if (known) {
     requireSameText(known, content.body);
@@ -124,6 +123,8 @@ async function insertAt(
 interface Addressed {
   conversation: ConversationRow;
   ids: string[];
+  /** The database's clock, read under the lock. */
+  now: Date;
 }
 
 /**
@@ -137,11 +138,12 @@ async function lockAddressed(
   owner: Owner | undefined,
 ): Promise<Addressed | undefined> {
   const ids = [...passed, ...(await followMerges(tx, tenantId, id))];
-  const [conversation] = await lockConversations(tx, tenantId, ids.slice(-1));
+  const locked = lockConversations(tx, tenantId, ids.slice(-1));
+  const [[conversation], now] = await Promise.all([locked, openWrite(tx, BY_KEY_IN_ORDER)]); // in this order
   if (!conversation && ids.length > 1) return undefined;
   if (!conversation) throw await missingConversation(tx, tenantId, id, owner);
   if (!belongsTo(conversation, owner)) throw notFound('conversation');
-  return conversation.merged_into_id ? undefined : { conversation, ids };
+  return conversation.merged_into_id ? undefined : { conversation, ids, now };
 }
 
 /** Returns the newest replies and notes after a position, in order. Events are no messages of anybody. */
@@ -196,7 +198,8 @@ async function write(
 
 /**
  * One look-up by the whole key for each conversation. As one condition, PostgreSQL reads all messages of the tenant if it
- * expects few, which a connection goes on with until the table is analyzed.
+ * expects few, which a connection goes on with until the table is analyzed. `client_message_id` is compared with an
+ * array, because a column that equals one value counts as sorted in any index (`BY_KEY_IN_ORDER`).
  */
 export const REPEATED_MESSAGE = `select message.* from (
     select unnest($2::uuid[]) as place
@@ -205,7 +208,8 @@ export const REPEATED_MESSAGE = `select message.* from (
     where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])
   ) as places cross join lateral (
     select ${MESSAGE_COLUMNS} from messages
-    where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = $4 limit 1
+    where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = any($4::text[])
+    order by client_message_id limit 1
   ) as message`;
 
 /** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */
@@ -218,7 +222,7 @@ async function findMessageByClientId(
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
   const rows = await tx.query<MessageRow>(REPEATED_MESSAGE, [
-    ...[tenantId, ids, author.type, clientMessageId],
+    ...[tenantId, ids, author.type, [clientMessageId]],
     ...[conversation.identity, conversation.identity_verified, author.id],
   ]);
   return rows[0];
@@ -281,98 +285,6 @@ async function findFirstMessageOfUser(
   );
   return first?.created_at;
 }
-
-/** A change by the author. A redacted message keeps its position and loses its text. */
-export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
-
-/**
- * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the message was already like
- * that.
- */
-export const changeMessage = (
-  tenant: TenantStorage,
-  { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
-  author: Author,
-  change: MessageChange,
-): Promise<{ message: MessageRow; isChanged: boolean }> =>
-  tenant.transaction(async tx => {
-    const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
-    const now = await openWrite(tx);
-    const writing = { tx, tenantId: tenant.tenantId, author, now };
-    const redact = change === 'redact';
-    const message = await readOwnMessage(writing, conversationId, messageId);
-    if (redact && message.redacted) return { message, isChanged: false }; // a repeated request
-    requireEditable(message, now);
-    const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
-    if (!redact && body === message.body && format === message.format) return { message, isChanged: false };
-    const rows = await tx.query<MessageRow>(
-      `update messages set body = $4, format = $5, redacted = $6, edited_at = $7,
-         mentions = case when $6 then '{}' else mentions end
-       where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
-      [tenant.tenantId, conversationId, messageId, body, format, redact, now],
-    );
-    await indexMessages(tx, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
-    await applyEdit(writing, conversation, message, body);
-    await writeEvents(tx, [messageEvent(writing, redact ? 'message.redacted' : 'message.updated', message)]);
-    if (redact && message.mentions.length > 0) await forgetMentions(writing, conversationId);
-    return { message: rows[0] as MessageRow, isChanged: true };
-  });
-
-async function readOwnMessage(
-  { tx, tenantId, author }: Writing,
-  conversationId: string,
-  messageId: string,
-): Promise<MessageRow> {
-  const rows = await tx.query<MessageRow>(
-    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
-    [tenantId, conversationId, messageId],
-  );
-  const message = rows[0];
-  const visible = message && (sideOf(author.type) === 'team' || message.note_seq === 0);
-  if (!message || !visible) throw notFound('message');
-  if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
-    throw new Problem('insufficient-scope', 'Only the author can change a message.');
-  return message;
-}
-
-/** Throws 409 for a message that is too old to be changed, or was redacted. */
-function requireEditable({ created_at, redacted }: MessageRow, now: Date): void {
-  const ageMs = now.getTime() - created_at.getTime();
-  if (redacted || ageMs > MESSAGE_EDIT_MINUTES * MINUTE_MS)
-    throw new Problem(
-      'message-not-editable',
-      `A message can be changed only for ${MESSAGE_EDIT_MINUTES} minutes after it was sent.`,
-    );
-}
-
-async function applyEdit(
-  { tx, tenantId, now }: Writing,
-  conversation: ConversationRow,
-  message: MessageRow,
-  body: string,
-): Promise<void> {
-  const isReply = message.note_seq === 0;
-  const isLast = isReply && message.seq === conversation.last_seq;
-  await tx.query(
-    `update conversations set last_preview = $3, updated_at = $4, team_updated_at = $5 where tenant_id = $1 and id = $2`,
-    [
-      tenantId,
-      conversation.id,
-      isLast ? preview(body) : conversation.last_preview,
-      isReply ? now : conversation.updated_at,
-      now,
-    ],
-  );
-}
-
-/** Sets the members that the notes of a conversation mention, after one of them lost its mentions. */
-const forgetMentions = ({ tx, tenantId }: Writing, conversationId: string): Promise<unknown> =>
-  tx.query(
-    `update conversations set mentioned = array(
-       select distinct unnest(mentions) from messages where tenant_id = $1 and conversation_id = $2 and note_seq > 0)
-     where tenant_id = $1 and id = $2`,
-    [tenantId, conversationId],
-  );
 
 /** Moves a side's read horizon forward, never back, and never beyond the last message. */
 export const markRead = (

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWrite } from '../../src/storage/conversation-rows.ts';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
 import { deleteOldTombstones, expireConversations } from '../../src/storage/retention.ts';
+import { BY_KEY_IN_ORDER } from '../../src/storage/settings.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
 import { makeTenant } from '../support/make.ts';
@@ -146,11 +148,12 @@ test('the successor of a resolved conversation passes messages on once it was me
   expect(read.body).toMatchObject({ status: 'resolved', merged_into_id: into, message_count: 1 });
 });
 
-test.each([100, 1000, 4000])(
+test.each([0, 100, 140, 160, 1000, 4000])(
   'a repeated message is found by its key among %i messages without statistics',
   async count => {
     const { tenant, user } = await makeParties();
     const id = uuidOf((await start(user)).body.id);
+    await api.database.query('truncate messages cascade'); // so that `count` is the size of the table
     await api.database.query(
       `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, created_at,
        redacted, client_message_id)
@@ -158,15 +161,28 @@ test.each([100, 1000, 4000])(
      from generate_series(1, $3::int) as n`,
       [tenant.uuid, id, count],
     );
-    const plan = await api.database.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${REPEATED_MESSAGE}`);
-    const lines = plan.map(row => row['QUERY PLAN']);
+    const plan = await explainRepeated(tenant.uuid, id);
     const wholeKey = /\(tenant_id = .*\(conversation_id = .*\(author_type = .*\(author_id = .*\(client_message_id = /;
     expect(
-      lines.filter(line => wholeKey.test(line)),
-      lines.join('\n'),
+      plan.filter(line => wholeKey.test(line)),
+      plan.join('\n'),
     ).toHaveLength(1);
   },
 );
+
+/** Returns the generic plan of a repeated message, which a connection keeps. */
+const explainRepeated = (tenantId: string, conversationId: string): Promise<string[]> =>
+  api.database
+    .storage()
+    .forTenant(tenantId)
+    .transaction(async tx => {
+      await openWrite(tx, BY_KEY_IN_ORDER);
+      await tx.query(`prepare repeated as ${REPEATED_MESSAGE}`);
+      const params = `'${tenantId}', '{${conversationId}}', 'user', '{c1}', 'user|42', true, 'user|42'`;
+      const plan = await tx.query<{ 'QUERY PLAN': string }>(`explain execute repeated (${params})`);
+      await tx.query('deallocate repeated');
+      return plan.map(row => row['QUERY PLAN']);
+    });
 
 test('a repeated message is found by indexes, however many messages and conversations there are', async () => {
   const { tenant, user } = await makeParties();
@@ -180,9 +196,7 @@ test('a repeated message is found by indexes, however many messages and conversa
   );
   await api.database.query('analyze messages, conversations');
   const id = uuidOf((await start(user)).body.id);
-  const params = [tenant.uuid, [id], 'user', 'c1', 'user|42', true, 'user|42'];
-  const plan = await api.database.query<{ 'QUERY PLAN': string }>(`explain ${REPEATED_MESSAGE}`, params);
-  const lines = plan.map(row => row['QUERY PLAN']);
+  const lines = await explainRepeated(tenant.uuid, id);
   expect(lines.filter(line => /Seq Scan|conversations_of_identity|_pkey/.test(line))).toEqual([]);
   expect(lines.join()).toContain('messages_author_client_id');
 });

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { updateConversation } from '../../src/storage/conversation-changes.ts';
 import { type Author, type MessageContent, openWrite } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
-import { type Added, changeMessage, insertMessage, markRead } from '../../src/storage/messages.ts';
+import { changeMessage } from '../../src/storage/message-edits.ts';
+import { type Added, insertMessage, markRead } from '../../src/storage/messages.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { createDatabase } from '../support/database.ts';
 
