@@ -122,6 +122,14 @@ export async function refuseDeletedStart(
 const startDeleted = (): Problem =>
   new Problem('conversation-deleted', 'The conversation that was started with this client_message_id was deleted.');
 
+/** Finds the rows before it sorts them: an index in their order would be all conversations of the tenant. */
+export const FOLLOW_UP = `with continued as materialized (
+    select id, created_at from conversations
+    where tenant_id = $1 and identity = $2 and identity_verified = $3 and previous_id = $4
+      and merged_into_id is distinct from $4 and not id = any($5::uuid[])
+  )
+  select id from continued order by created_at desc, id desc limit 1`;
+
 /**
  * Returns the id of the conversation started in place of a stale one, so that a second message does not start another. Not
  * one that leads back, because the team has merged it into the stale one. `ids` are those on the way to the stale one.
@@ -131,11 +139,9 @@ export async function readFollowUp(
   tenantId: string,
   { conversation: stale, ids }: { conversation: ConversationRow; ids: readonly string[] },
 ): Promise<string | undefined> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3 and previous_id = $4
-       and merged_into_id is distinct from $4 and not id = any($5::uuid[]) order by created_at desc, id desc limit 1`,
-    [tenantId, stale.identity, stale.identity_verified, stale.id, ids],
-  );
+  const rows = await tx.query<{ id: string }>(FOLLOW_UP, [
+    ...[tenantId, stale.identity, stale.identity_verified, stale.id, ids],
+  ]);
   return rows[0]?.id;
 }
 

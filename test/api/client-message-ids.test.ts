@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWrite } from '../../src/storage/conversation-rows.ts';
+import { FOLLOW_UP } from '../../src/storage/conversation-starts.ts';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
 import { deleteOldTombstones, expireConversations } from '../../src/storage/retention.ts';
@@ -170,19 +171,21 @@ test.each([0, 100, 140, 160, 1000, 4000])(
   },
 );
 
-/** Returns the generic plan of a repeated message, which a connection keeps. */
-const explainRepeated = (tenantId: string, conversationId: string): Promise<string[]> =>
+/** Returns the generic plan of a statement of a transaction that writes a message, which a connection keeps. */
+const explainInWrite = (tenantId: string, statement: string, params: string): Promise<string[]> =>
   api.database
     .storage()
     .forTenant(tenantId)
     .transaction(async tx => {
       await openWrite(tx, BY_KEY_IN_ORDER);
-      await tx.query(`prepare repeated as ${REPEATED_MESSAGE}`);
-      const params = `'${tenantId}', '{${conversationId}}', 'user', '{c1}', 'user|42', true, 'user|42'`;
-      const plan = await tx.query<{ 'QUERY PLAN': string }>(`explain execute repeated (${params})`);
-      await tx.query('deallocate repeated');
+      await tx.query(`prepare explained as ${statement}`);
+      const plan = await tx.query<{ 'QUERY PLAN': string }>(`explain execute explained ('${tenantId}', ${params})`);
+      await tx.query('deallocate explained');
       return plan.map(row => row['QUERY PLAN']);
     });
+
+const explainRepeated = (tenantId: string, conversationId: string): Promise<string[]> =>
+  explainInWrite(tenantId, REPEATED_MESSAGE, `'{${conversationId}}', 'user', '{c1}', 'user|42', true, 'user|42'`);
 
 test('a repeated message is found by indexes, however many messages and conversations there are', async () => {
   const { tenant, user } = await makeParties();
@@ -199,6 +202,18 @@ test('a repeated message is found by indexes, however many messages and conversa
   const lines = await explainRepeated(tenant.uuid, id);
   expect(lines.filter(line => /Seq Scan|conversations_of_identity|_pkey/.test(line))).toEqual([]);
   expect(lines.join()).toContain('messages_author_client_id');
+});
+
+test('the follow-up of a stale conversation is found by its index, with and without statistics', async () => {
+  const { tenant, user } = await makeParties();
+  const id = uuidOf((await start(user)).body.id);
+  const explain = () => explainInWrite(tenant.uuid, FOLLOW_UP, `'user|42', true, '${id}', '{}'`);
+  for (const prepare of ['truncate conversations cascade', '', 'analyze conversations']) {
+    if (prepare) await api.database.query(prepare);
+    else await seed(tenant, 20_000);
+    const lines = await explain();
+    expect(lines.join('\n')).toContain('using conversations_continued');
+  }
 });
 
 test('a conversation that is started several times at once is started once, whatever their Idempotency-Keys', async () => {
