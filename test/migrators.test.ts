@@ -77,6 +77,14 @@ test('a migration that cannot lock a table lets writers go first, and is retried
   expect(await database.counts()).toEqual([{ day: '2026-11-20', completed: 2 }]);
 });
 
+test('a migration that fails for another reason is not tried again', async () => {
+  await using database = await createEmptyDatabase();
+  await using owner = await connect(database.url);
+  await owner.query('create table conversations ()');
+  await expect(migrate(database.url, log)).rejects.toThrow('relation "conversations" already exists');
+  expect(isCompatible(await readSchemaState(database.url))).toBe(false);
+});
+
 test('a migrator killed while it creates an index leaves no statement running', async () => {
   await using database = await createDatabase();
   await using owner = await connect(database.url);

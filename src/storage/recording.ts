@@ -173,7 +173,7 @@ async function findTenantsAndLimits(
   for (const row of rows)
     if (row.deleted !== null) deleted.add(row.deleted);
     else limits.set(questionKeyOf(row), row);
-  const answers = deleted.size === 0 ? arrived : arrived.filter(answer => !deleted.has(answer.tenant_id));
+  const answers = arrived.filter(answer => !deleted.has(answer.tenant_id));
   return { answers, limits };
 }
 

@@ -46,7 +46,7 @@ export function writtenText({ comment, values }: AnswerText): string {
   const texts = Object.values(values).map(value =>
     typeof value === 'string' ? value : (value as { other_text?: unknown } | null)?.other_text,
   );
-  return [comment ?? '', ...texts.filter(each => typeof each === 'string')].join('\n');
+  return [comment, ...texts.filter(each => typeof each === 'string')].join('\n');
 }
 
 interface AnswerText {
