@@ -96,7 +96,7 @@ describe('the rules of a question', () => {
 
   test('opening a question to public tokens is refused while its audience depends on the person', async () => {
     const { ask } = await make();
-    const audience = { all: [{ attribute: 'plan', op: 'set' }] };
+    const audience = { all: [{ attribute: 'plan', op: 'set' }, { verified: true }] };
     const { id } = (await ask('POST', '', aQuestion({ audience }))).body;
     const refused = await ask('PATCH', `/${id}`, { allow_public: true });
     expectProblem(refused, 422, 'validation-failed');

@@ -4,6 +4,7 @@ import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createProvider, type TestProvider } from '../support/oidc.ts';
 import { logIn as byPassword, cookieOf, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
+import { freePort } from '../support/process.ts';
 
 let api: TestApi;
 let provider: TestProvider;
@@ -237,11 +238,14 @@ describe('the callback', () => {
   });
 });
 
-test('without a provider the endpoints are 404, and an unavailable one is reported', async () => {
+test('without a provider the endpoints are 404, and an unavailable one is reported and asked again', async () => {
   await using none = await createApi({ sharing: api });
   expect((await none.request('GET', '/v1/oidc/login')).status).toBe(404);
   expect((await none.request('GET', '/v1/login-options')).body.oidc).toBeNull();
-  const settings = { ...provider.settings, OIDC_ISSUER: 'http://127.0.0.1:9' };
-  await using away = await createApi({ sharing: api, settings });
-  expect((await away.request('GET', '/v1/oidc/login')).body).toMatchObject({ code: 'identity-provider-unavailable' });
+  const port = await freePort();
+  const settings = { ...provider.settings, OIDC_ISSUER: `http://127.0.0.1:${port}` };
+  await using late = await createApi({ sharing: api, settings });
+  expect((await late.request('GET', '/v1/oidc/login')).body).toMatchObject({ code: 'identity-provider-unavailable' });
+  await using _ = await createProvider('https://parley.test/v1/oidc/callback', port);
+  expect((await late.request('GET', '/v1/oidc/login')).status).toBe(302);
 });

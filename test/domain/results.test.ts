@@ -225,6 +225,12 @@ describe('results', () => {
     ]);
   });
 
+  test('of choices list an option with the id "other" once', () => {
+    const config = { options: [{ id: 'other', label: 'Something else' }], allow_other: true, shuffle: false };
+    const { values } = resultsOf({ type: 'single_choice', config }, [], 'day');
+    expect(values).toEqual([{ value: 'other', label: 'Something else', count: 0, share: null }]);
+  });
+
   test.each([
     ['ces', { scale: 5 }, [1, 2, 3, 4, 5]],
     ['rating', { scale: 3 }, [1, 2, 3]],

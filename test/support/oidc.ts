@@ -20,9 +20,9 @@ export interface TestProvider extends AsyncDisposable {
 
 const CLIENT = { client_id: 'parley', client_secret: 'the secret of a test, which is long enough' };
 
-/** A real OpenID provider on a free port. */
-export async function createProvider(redirectUri: string): Promise<TestProvider> {
-  const port = await freePort();
+/** A real OpenID provider, on a free port by default. */
+export async function createProvider(redirectUri: string, onPort?: number): Promise<TestProvider> {
+  const port = onPort ?? (await freePort());
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],

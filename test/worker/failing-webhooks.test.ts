@@ -35,3 +35,17 @@ test('a webhook that has just failed gets one event at a time until it succeeds'
   await new Promise(resolve => setTimeout(resolve, 300)); // further ones would follow at once
   expect(receiver.requests).toHaveLength(2);
 });
+
+test('a worker that stops records the requests that it has sent', async () => {
+  const { api, worker } = stores;
+  await using receiver = await createReceiver();
+  const tenant = await makeTenant(api);
+  const { id } = await makeWebhook(api, tenant, receiver.url);
+  receiver.react((_, response) => void setTimeout(() => response.writeHead(204).end(), 500));
+  const deliveries = startDeliveries(api, worker);
+  await makeEvents(stores, tenant, 1);
+  await waitFor(() => receiver.requests.length > 0);
+  await deliveries[Symbol.asyncDispose]();
+  const rows = await api.database.query('select status from deliveries where webhook_id = $1', [webhookUuid(id)]);
+  expect(rows).toEqual([{ status: 'delivered' }]);
+});
