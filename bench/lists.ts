@@ -15,6 +15,8 @@ import { measureStoring } from './storing.ts';
 
 const REQUESTS_A_POINT = 60;
 const NEIGHBOUR_REQUESTS = 1000;
+/** How often the neighbour is measured without and with the searches, in alternation. */
+const NEIGHBOUR_TURNS = 5;
 const SEARCHES_AT_ONCE = 10;
 /** Connections of an API process (`DATABASE_POOL`). */
 const CONNECTIONS = 10;
@@ -157,6 +159,12 @@ async function timeRequests(filled: Filled[], curves: Curves): Promise<void> {
   }
 }
 
+const p99 = (times: number[]): number =>
+  quantile(
+    times.toSorted((one, other) => one - other),
+    0.99,
+  );
+
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
@@ -180,25 +188,26 @@ async function timeNeighbour(url: string, skew: Skew): Promise<{ idle: number; d
     };
     return heavyReads.run(read, reader => answers(query)(reader.forTenant(tenantId)));
   };
-  const measure = async () => {
-    const times: number[] = [];
+  const measure = async (times: number[]) => {
     for (let turn = 0; turn < NEIGHBOUR_REQUESTS; turn++) times.push(await timeOf(() => list(small, {})));
-    return quantile(
-      times.sort((one, other) => one - other),
-      0.99,
-    );
   };
-  let isOver = false;
-  const search = async () => {
-    while (!isOver) await list(large, { q: 'nowhere', state: 'partial' });
+  const search = async (isOver: () => boolean) => {
+    while (!isOver()) await list(large, { q: 'nowhere', state: 'partial' });
   };
+  const measureNextToSearches = async (times: number[]) => {
+    let isOver = false;
+    const searches = Array.from({ length: SEARCHES_AT_ONCE }, () => search(() => isOver));
+    await measure(times).finally(() => (isOver = true));
+    await Promise.all(searches);
+  };
+  const [idle, duringSearches]: [number[], number[]] = [[], []];
   try {
-    await measure();
-    const idle = await measure();
-    const searches = Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, search));
-    const duringSearches = await measure().finally(() => (isOver = true));
-    await searches;
-    return { idle, duringSearches };
+    await measure([]); // warms up
+    for (let turn = 0; turn < NEIGHBOUR_TURNS; turn++) {
+      await measure(idle);
+      await measureNextToSearches(duringSearches);
+    }
+    return { idle: p99(idle), duringSearches: p99(duringSearches) };
   } finally {
     await storage.close();
   }

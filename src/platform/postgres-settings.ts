@@ -5,9 +5,9 @@ export interface RecommendedSetting {
   name: string;
   /** In the syntax of `postgresql.conf`. */
   value: string;
-  /** Converts the text of `current_setting` to a number, in SQL. */
-  measure: 'pg_size_bytes' | 'seconds';
-  /** The disadvantage of a smaller value, as the end of a sentence. */
+  /** How values are compared: sizes and times by number, and anything but `off` counts as `on`. */
+  measure: 'bytes' | 'seconds' | 'on or off';
+  /** The disadvantage of a smaller value, or of `off`, as the end of a sentence. */
   why: string;
   /** Whether a change takes effect only after a restart of PostgreSQL. */
   needsRestart: boolean;
@@ -24,14 +24,14 @@ export const RECOMMENDED_SETTINGS: readonly RecommendedSetting[] = [
   {
     name: 'shared_buffers',
     value: '256MB',
-    measure: 'pg_size_bytes',
+    measure: 'bytes',
     why: 'with less, index pages are written out and read again more often. Use about a quarter of the memory of the machine or the container',
     needsRestart: true,
   },
   {
     name: 'max_wal_size',
     value: '2GB',
-    measure: 'pg_size_bytes',
+    measure: 'bytes',
     why: 'with less, checkpoints follow each other under load, and after each one the first change of a page writes the whole page to the WAL. It takes as much disk space, and recovery after a crash takes longer',
     needsRestart: false,
   },
@@ -40,6 +40,13 @@ export const RECOMMENDED_SETTINGS: readonly RecommendedSetting[] = [
     value: '15min',
     measure: 'seconds',
     why: 'with less, more changes write whole pages to the WAL, because each checkpoint starts that again',
+    needsRestart: false,
+  },
+  {
+    name: 'wal_compression',
+    value: 'on',
+    measure: 'on or off',
+    why: 'without it, the whole pages in the WAL, which are half of it once the tables are large, take several times the space',
     needsRestart: false,
   },
 ];
@@ -54,15 +61,19 @@ export interface SettingHint {
   hint: string;
 }
 
-const toNumber = ({ measure }: RecommendedSetting, text: string): string =>
-  measure === 'seconds' ? `extract(epoch from ${text}::interval)` : `pg_size_bytes(${text})`;
+/** Converts the text of a setting to a number, in SQL. */
+const TO_NUMBER: Record<RecommendedSetting['measure'], (text: string) => string> = {
+  bytes: text => `pg_size_bytes(${text})`,
+  seconds: text => `extract(epoch from ${text}::interval)`,
+  'on or off': text => `(${text} <> 'off')::int`,
+};
 
 /** SQL condition for a value below the recommendation. False for settings that the server does not have. */
-const isSmaller = (setting: RecommendedSetting): string =>
-  `${toNumber(setting, `current_setting('${setting.name}', true)`)} < ${toNumber(setting, `'${setting.value}'`)}`;
+const isSmaller = ({ name, value, measure }: RecommendedSetting): string =>
+  `${TO_NUMBER[measure](`current_setting('${name}', true)`)} < ${TO_NUMBER[measure](`'${value}'`)}`;
 
-const hintOf = ({ name, value, why, needsRestart }: RecommendedSetting, present: string): SettingHint => ({
-  detail: `${name} is ${present}; at least ${value} is recommended`,
+const hintOf = ({ name, value, measure, why, needsRestart }: RecommendedSetting, present: string): SettingHint => ({
+  detail: `${name} is ${present}; ${measure === 'on or off' ? '' : 'at least '}${value} is recommended`,
   hint: `ALTER SYSTEM SET ${name} = '${value}', then ${needsRestart ? 'restart' : 'reload'} PostgreSQL, or change it where your provider has its settings: ${why}.`,
 });
 

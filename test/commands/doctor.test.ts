@@ -39,6 +39,7 @@ describe('the doctor', () => {
       'shared_buffers is 128MB; at least 256MB is recommended',
       'max_wal_size is 1GB; at least 2GB is recommended',
       'checkpoint_timeout is 5min; at least 15min is recommended',
+      'wal_compression is off; on is recommended',
     ]);
     expect(found.every(check => check.ok && check.hint !== undefined)).toBe(true);
     expect({ ok, code }).toEqual({ ok: true, code: 0 });

@@ -40,6 +40,7 @@ test('the embedded PostgreSQL has the recommended settings, and safe durability 
   const values = await Promise.all(names.map(name => server.query<Record<string, string>>(`show ${name}`)));
   expect(Object.assign({}, ...values.flat())).toEqual({
     ...RECOMMENDED,
+    wal_compression: 'pglz',
     fsync: 'on',
     full_page_writes: 'on',
     synchronous_commit: 'on',
@@ -47,7 +48,13 @@ test('the embedded PostgreSQL has the recommended settings, and safe durability 
 });
 
 test.runIf(backends().includes('valkey'))('a setting that is larger than recommended needs no hint', async () => {
-  const settings = ['shared_buffers=300MB', 'max_wal_size=512MB', 'checkpoint_timeout=1h', 'autovacuum=off'];
+  const settings = [
+    'shared_buffers=300MB',
+    'max_wal_size=512MB',
+    'checkpoint_timeout=1h',
+    'wal_compression=lz4',
+    'autovacuum=off',
+  ];
   const container = await new GenericContainer('postgres:18')
     .withEnvironment({ POSTGRES_PASSWORD: 'test' })
     .withCommand(['postgres', ...settings.flatMap(setting => ['-c', setting])])
