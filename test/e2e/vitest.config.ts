@@ -11,6 +11,6 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3, // for two cores: most of them wait for time limits
   },
 });
