@@ -55,13 +55,10 @@ export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, s
 export const MESSAGE_COLUMNS =
   'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted, event, mentions';
 
-/**
- * Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). `settings`
- * are `set_config` calls for the rest of the transaction.
- */
-export async function openWrite(tx: Transaction, ...settings: string[]): Promise<Date> {
+/** Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). */
+export async function openWrite(tx: Transaction): Promise<Date> {
   const rows = await tx.query<{ now: Date }>(
-    `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${[KEEP_WORDS, ...settings].join(', ')}`,
+    `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
   );
   return rows[0]?.now as Date;
 }

@@ -139,9 +139,8 @@ export async function readFollowUp(
   tenantId: string,
   { conversation: stale, ids }: { conversation: ConversationRow; ids: readonly string[] },
 ): Promise<string | undefined> {
-  const rows = await tx.query<{ id: string }>(FOLLOW_UP, [
-    ...[tenantId, stale.identity, stale.identity_verified, stale.id, ids],
-  ]);
+  const params = [tenantId, stale.identity, stale.identity_verified, stale.id, ids];
+  const rows = await tx.query<{ id: string }>(FOLLOW_UP, params);
   return rows[0]?.id;
 }
 

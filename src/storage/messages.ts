@@ -30,7 +30,6 @@ import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
 import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
-import { BY_KEY_IN_ORDER } from './settings.ts';
 import { readReplyPlan } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -139,7 +138,7 @@ async function lockAddressed(
 ): Promise<Addressed | undefined> {
   const ids = [...passed, ...(await followMerges(tx, tenantId, id))];
   const locked = lockConversations(tx, tenantId, ids.slice(-1));
-  const [[conversation], now] = await Promise.all([locked, openWrite(tx, BY_KEY_IN_ORDER)]); // in this order
+  const [[conversation], now] = await Promise.all([locked, openWrite(tx)]); // in this order
   if (!conversation && ids.length > 1) return undefined;
   if (!conversation) throw await missingConversation(tx, tenantId, id, owner);
   if (!belongsTo(conversation, owner)) throw notFound('conversation');
@@ -198,8 +197,7 @@ async function write(
 
 /**
  * One look-up by the whole key for each conversation. As one condition, PostgreSQL reads all messages of the tenant if it
- * expects few, which a connection goes on with until the table is analyzed. `client_message_id` is compared with an
- * array, because a column that equals one value counts as sorted in any index (`BY_KEY_IN_ORDER`).
+ * expects few, which a connection goes on with until the table is analyzed.
  */
 export const REPEATED_MESSAGE = `select message.* from (
     select unnest($2::uuid[]) as place
@@ -208,8 +206,7 @@ export const REPEATED_MESSAGE = `select message.* from (
     where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])
   ) as places cross join lateral (
     select ${MESSAGE_COLUMNS} from messages
-    where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = any($4::text[])
-    order by client_message_id limit 1
+    where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = $4 limit 1
   ) as message`;
 
 /** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */
@@ -222,7 +219,7 @@ async function findMessageByClientId(
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
   const rows = await tx.query<MessageRow>(REPEATED_MESSAGE, [
-    ...[tenantId, ids, author.type, [clientMessageId]],
+    ...[tenantId, ids, author.type, clientMessageId],
     ...[conversation.identity, conversation.identity_verified, author.id],
   ]);
   return rows[0];

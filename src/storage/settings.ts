@@ -74,12 +74,6 @@ export const SORTED = definePlanning('sorted', 'custom', ['enable_mergejoin']);
 export const BY_KEY = setAll({ enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' });
 
 /**
- * As `BY_KEY`, for one row whose statement is sorted by the last column of its index. Without statistics, the estimated
- * cost of any index that begins with the tenant is the same, but only this one has the rows in order.
- */
-export const BY_KEY_IN_ORDER = setAll({ enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' });
-
-/**
  * The single statement with all settings of a transaction: role, tenant, person, time-outs, planning, and a commit
  * that waits for the disk.
  *

@@ -121,7 +121,7 @@ function rowsOf(api: () => TestApi) {
          created_at, updated_at, team_updated_at, last_activity_at)
        select $1, gen_random_uuid(), 'user|42', true, 'seeded ' || n, 'open', 'none', '{}', 'user', 1, 0, 'Hello', 'user', 1, 0, 0, 1,
          at, at, at, at
-       from generate_series(0, $2 - 1) as n, lateral (select timestamptz '2026-01-01' + (n / 5) * interval '1 millisecond' as at)`,
+       from generate_series(0, $2 - 1) as n, lateral (select timestamptz '2026-01-01' + (n / 5) * interval '1 millisecond' as at) as times`,
       [tenant.uuid, count],
     );
 
