@@ -87,6 +87,7 @@ export async function measureAgainst(bench: Bench, folder: string, log: (text: s
     await using there = await bench.parley('serve', 'valkey', { folder: resolve(folder), valkeyDatabase: 1 });
     await using here = await bench.parley('serve', 'valkey');
     for (const api of [there, here]) await measure({ bench, log }, api, load, WARM_UP_SECONDS);
+    await bench.query('vacuum (analyze) conversations, messages'); // as autovacuum does within minutes
     const pairs: [Sample, Sample][] = [];
     while (pairs.length < PAIRS)
       pairs.push([

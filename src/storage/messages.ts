@@ -196,8 +196,9 @@ async function write(
 }
 
 /**
- * One look-up by the whole key for each conversation. As one condition, PostgreSQL reads all messages of the tenant if it
- * expects few, which a connection goes on with until the table is analyzed.
+ * One look-up by the whole key for each conversation, which reads only columns of the key's index. Otherwise PostgreSQL
+ * may read a conversation in its order instead, as that costs the same where most conversations have one message. As one
+ * condition, it reads all messages of the tenant if it expects few.
  */
 export const REPEATED_MESSAGE = `select message.* from (
     select unnest($2::uuid[]) as place
@@ -205,8 +206,12 @@ export const REPEATED_MESSAGE = `select message.* from (
     select id from conversations
     where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = any($2::uuid[])
   ) as places cross join lateral (
-    select ${MESSAGE_COLUMNS} from messages
+    select author_type, author_id, client_message_id from messages
     where tenant_id = $1 and conversation_id = place and author_type = $3 and author_id = $7 and client_message_id = $4 limit 1
+  ) as repeated cross join lateral (
+    select ${MESSAGE_COLUMNS} from messages
+    where tenant_id = $1 and conversation_id = place and (author_type, author_id, client_message_id)
+      = (repeated.author_type, repeated.author_id, repeated.client_message_id) limit 1
   ) as message`;
 
 /** Finds a message by its client's id, also in the follow-up conversation and in those that were merged into this one. */

@@ -160,17 +160,12 @@ test.each([0, 100, 1000, 4000])(
      from generate_series(1, $3::int) as n`,
       [tenant.uuid, id, count],
     );
-    const plan = await explainRepeated(tenant.uuid, id);
-    const wholeKey = /\(tenant_id = .*\(conversation_id = .*\(author_type = .*\(author_id = .*\(client_message_id = /;
-    expect(
-      plan.filter(line => wholeKey.test(line)),
-      plan.join('\n'),
-    ).toHaveLength(1);
+    expect(await explainRepeated(tenant.uuid, id)).toContain(KEY_ONLY);
   },
 );
 
 /** Returns the generic plan of a statement, which a connection keeps until a table is analyzed. */
-const explain = (tenantId: string, statement: string, params: string): Promise<string[]> =>
+const explain = (tenantId: string, statement: string, params: string): Promise<string> =>
   api.database
     .storage()
     .forTenant(tenantId)
@@ -178,27 +173,32 @@ const explain = (tenantId: string, statement: string, params: string): Promise<s
       await tx.query(`prepare explained as ${statement}`);
       const plan = await tx.query<{ 'QUERY PLAN': string }>(`explain execute explained ('${tenantId}', ${params})`);
       await tx.query('deallocate explained');
-      return plan.map(row => row['QUERY PLAN']);
+      return plan.map(row => row['QUERY PLAN']).join('\n');
     });
 
-const explainRepeated = (tenantId: string, conversationId: string): Promise<string[]> =>
+/** The part of its plan that finds a repeated message, whose columns are all in the index of its key. */
+const KEY_ONLY = 'Index Only Scan using messages_author_client_id';
+
+const explainRepeated = (tenantId: string, conversationId: string): Promise<string> =>
   explain(tenantId, REPEATED_MESSAGE, `'{${conversationId}}', 'user', 'c1', 'user|42', true, 'user|42'`);
 
-test('a repeated message is found by indexes, however many messages and conversations there are', async () => {
+test('a repeated message is found by its key also where most conversations have one message', async () => {
   const { tenant, user } = await makeParties();
+  const id = uuidOf((await start(user)).body.id);
   await seed(tenant, 20_000);
+  await api.database.query('truncate messages cascade');
   await api.database.query(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, created_at,
        redacted, client_message_id)
-     select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', 'user|42', '', 'text', now(), false, id::text
+     select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity, '', 'text', now(), false, gen_random_uuid()::text
      from conversations where tenant_id = $1`,
     [tenant.uuid],
   );
-  await api.database.query('analyze messages, conversations');
-  const id = uuidOf((await start(user)).body.id);
-  const lines = await explainRepeated(tenant.uuid, id);
-  expect(lines.filter(line => /Seq Scan|conversations_of_identity|_pkey/.test(line))).toEqual([]);
-  expect(lines.join()).toContain('messages_author_client_id');
+  await api.database.query('vacuum analyze messages');
+  await api.database.query('vacuum analyze conversations');
+  const plan = await explainRepeated(tenant.uuid, id);
+  expect(plan).toContain(KEY_ONLY);
+  expect(plan).not.toMatch(/Seq Scan|conversations_of_identity|_pkey/);
 });
 
 test('the follow-up of a stale conversation is found by its index, with and without statistics', async () => {
@@ -207,8 +207,8 @@ test('the follow-up of a stale conversation is found by its index, with and with
   for (const prepare of ['truncate conversations cascade', '', 'analyze conversations']) {
     if (prepare) await api.database.query(prepare);
     else await seed(tenant, 20_000);
-    const lines = await explain(tenant.uuid, FOLLOW_UP, `'user|42', true, '${id}', '{}'`);
-    expect(lines.join('\n')).toContain('using conversations_continued');
+    const plan = await explain(tenant.uuid, FOLLOW_UP, `'user|42', true, '${id}', '{}'`);
+    expect(plan).toContain('using conversations_continued');
   }
 });
 
