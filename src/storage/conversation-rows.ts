@@ -101,11 +101,11 @@ export type EventWriting = Omit<Writing, 'author'> & { author: Author | SystemAu
 export async function insertRow(
   { tx, tenantId, author, now }: Writing,
   conversationId: string,
-  content: MessageContent,
+  content: MessageContent & { id?: string },
   seq: number,
   noteSeq: number,
 ): Promise<MessageRow> {
-  const id = newUuid();
+  const { id = newUuid() } = content;
   const inserted = tx.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
        format, client_message_id, created_at, redacted, mentions)

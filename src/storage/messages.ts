@@ -2,6 +2,7 @@ import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { causedBy } from '../domain/events.ts';
+import { newUuid } from '../domain/ids.ts';
 import { MAX_MISSED, type MessagePosition } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import { replyDueAt } from '../domain/reply-targets.ts';
@@ -191,8 +192,13 @@ async function write(
     });
     return { ...added, message: started?.message as MessageRow }; // it stores no client id that could be repeated
   }
-  const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
-  return { ...added, message, firstReplySeconds: await applyReply(writing, conversation, message) };
+  const reply = { ...content, id: newUuid() };
+  // together, in one round trip: a message that cannot be inserted fails the statements after it too
+  const [message, firstReplySeconds] = await Promise.all([
+    insertRow(writing, conversation.id, reply, conversation.last_seq + 1, 0),
+    applyReply(writing, conversation, reply),
+  ]);
+  return { ...added, message, firstReplySeconds };
 }
 
 /**
@@ -234,13 +240,18 @@ async function findMessageByClientId(
  * Moves the conversation on after a reply, and returns the seconds that the user has waited for it if it is the first one.
  * A change of status is recorded as an event after the reply.
  */
-async function applyReply(writing: Writing, before: ConversationRow, message: MessageRow): Promise<number | null> {
+async function applyReply(
+  writing: Writing,
+  before: ConversationRow,
+  { id, body }: { id: string; body: string },
+): Promise<number | null> {
   const { tx, tenantId, author, now } = writing;
-  const side = sideOf(message.author_type);
+  const side = sideOf(author.type);
+  const lastSeq = before.last_seq + 1;
   const unread = side === 'team' ? 'user_unread' : 'team_unread';
   const status = statusAfterReply(before.status, side);
   const snoozedUntil = status === 'snoozed' ? before.snoozed_until : null;
-  const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: message.seq };
+  const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: lastSeq };
   const events = placeEvents(after, changeEvents(before, after, reasonOf(author)));
   await insertEvents(writing, events);
   const isAnswer = side === 'team' && before.first_reply_at === null;
@@ -248,7 +259,7 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
   const dueAt = side === 'team' ? null : await dueAfterMessage(writing, before);
   const changes = events.map(({ event }) => event);
   const written = writeEvents(tx, [
-    messageEvent(writing, 'message.created', message),
+    messageEvent(writing, 'message.created', { id, conversation_id: before.id }),
     ...feedEvents(tenantId, before.id, changes, causedBy(author)),
   ]);
   const updated = tx.query(
@@ -257,7 +268,7 @@ async function applyReply(writing: Writing, before: ConversationRow, message: Me
        snoozed_until = $10, last_note_seq = $11, reply_due_at = $12, ${unread} = ${unread} + 1
      where tenant_id = $1 and id = $2`,
     [
-      ...[tenantId, before.id, status, message.seq, preview(message.body), message.author_type, now],
+      ...[tenantId, before.id, status, lastSeq, preview(body), author.type, now],
       side === 'team' ? null : (before.waiting_since ?? now),
       askedAt ? now : before.first_reply_at,
       ...[snoozedUntil, before.last_note_seq + events.length],
