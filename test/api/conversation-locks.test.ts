@@ -198,3 +198,17 @@ test('a message follows hundreds of merges by one statement, and is refused at a
   await api.database.query('update conversations set merged_into_id = gen_random_uuid() where id = $1', [end?.id]);
   for (const as of [user, team]) expect((await write(as, from)).status).toBe(404);
 });
+
+test('a message that waits for its conversation has the time at which it was locked', async () => {
+  const { user } = await makeParties();
+  const { id } = (await start(user)).body;
+  await using other = await begin();
+  await other.lock(id);
+  const writing = write(user, id, { body: 'Later' });
+  await waiting(1);
+  const [{ at }] = (await other.query('select clock_timestamp() as at', [])).rows as [{ at: Date }];
+  await other.commit();
+  const { status, body } = await writing;
+  expect(status).toBe(201);
+  expect(Date.parse(body.created_at)).toBeGreaterThanOrEqual(at.getTime());
+});
