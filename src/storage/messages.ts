@@ -192,13 +192,7 @@ async function write(
     });
     return { ...added, message: started?.message as MessageRow }; // it stores no client id that could be repeated
   }
-  const reply = { ...content, id: newUuid() };
-  // together, in one round trip: a message that cannot be inserted fails the statements after it too
-  const [message, firstReplySeconds] = await Promise.all([
-    insertRow(writing, conversation.id, reply, conversation.last_seq + 1, 0),
-    applyReply(writing, conversation, reply),
-  ]);
-  return { ...added, message, firstReplySeconds };
+  return { ...added, ...(await addReply(writing, conversation, content)) };
 }
 
 /**
@@ -237,14 +231,14 @@ async function findMessageByClientId(
 }
 
 /**
- * Moves the conversation on after a reply, and returns the seconds that the user has waited for it if it is the first one.
- * A change of status is recorded as an event after the reply.
+ * Inserts a reply and moves its conversation on. A change of status is recorded as an event after the reply. All reads come
+ * first, so that the writes are sent together.
  */
-async function applyReply(
+async function addReply(
   writing: Writing,
   before: ConversationRow,
-  { id, body }: { id: string; body: string },
-): Promise<number | null> {
+  content: MessageContent,
+): Promise<Pick<Added, 'message' | 'firstReplySeconds'>> {
   const { tx, tenantId, author, now } = writing;
   const side = sideOf(author.type);
   const lastSeq = before.last_seq + 1;
@@ -253,11 +247,13 @@ async function applyReply(
   const snoozedUntil = status === 'snoozed' ? before.snoozed_until : null;
   const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: lastSeq };
   const events = placeEvents(after, changeEvents(before, after, reasonOf(author)));
-  await insertEvents(writing, events);
   const isAnswer = side === 'team' && before.first_reply_at === null;
   const askedAt = isAnswer ? await findFirstMessageOfUser(writing, before) : undefined;
   const dueAt = side === 'team' ? null : await dueAfterMessage(writing, before);
   const changes = events.map(({ event }) => event);
+  const id = newUuid();
+  const inserted = insertRow(writing, before.id, { ...content, id }, lastSeq, 0);
+  const recorded = insertEvents(writing, events);
   const written = writeEvents(tx, [
     messageEvent(writing, 'message.created', { id, conversation_id: before.id }),
     ...feedEvents(tenantId, before.id, changes, causedBy(author)),
@@ -268,15 +264,15 @@ async function applyReply(
        snoozed_until = $10, last_note_seq = $11, reply_due_at = $12, ${unread} = ${unread} + 1
      where tenant_id = $1 and id = $2`,
     [
-      ...[tenantId, before.id, status, lastSeq, preview(body), author.type, now],
+      ...[tenantId, before.id, status, lastSeq, preview(content.body), author.type, now],
       side === 'team' ? null : (before.waiting_since ?? now),
       askedAt ? now : before.first_reply_at,
       ...[snoozedUntil, before.last_note_seq + events.length],
       dueAt,
     ],
   );
-  await Promise.all([written, updated]);
-  return askedAt ? (now.getTime() - askedAt.getTime()) / 1000 : null;
+  const [message] = await Promise.all([inserted, recorded, written, updated]);
+  return { message, firstReplySeconds: askedAt ? (now.getTime() - askedAt.getTime()) / 1000 : null };
 }
 
 /** Returns when the user should have a reply to a message: as before if they wait already. */
