@@ -233,10 +233,11 @@ test('an outdated tag of an API key prevents its rotation and its revocation', a
 
 test('an outdated tag of a conversation prevents its merge, and one of a webhook the rotation of its secret', async () => {
   const into = (await conversation()).split('/').at(-1);
-  for (const [path, change, action, body] of [
-    [await conversation(), { priority: 'high' }, 'merge', { into }],
-    [await aWebhook(), { description: 'CRM' }, 'rotate-secret', { overlap_hours: 1 }],
+  for (const [make, change, action, body] of [
+    [conversation, { priority: 'high' }, 'merge', { into }],
+    [aWebhook, { description: 'CRM' }, 'rotate-secret', { overlap_hours: 1 }], // made after the merge, whose events would change its lag
   ] as const) {
+    const path = await make();
     const outdated = tagOf(await asKey('GET', path));
     const present = tagOf(await asKey('PATCH', path, change));
     const act = (tag: string) => asKey('POST', `${path}/${action}`, body, { 'If-Match': tag });
