@@ -239,6 +239,44 @@ test('merges into conversations that are gone are ended, and no others', async (
   expect(events.rows).toEqual([{ object_id: orphan }]);
 });
 
+test('events that have numbers keep them, and the others get the next ones', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20270112-locked-objects' });
+  await using owner = await connect(database.url);
+  const tenants = [randomUUID(), randomUUID()];
+  const kept = Array.from({ length: 130 }, (_, index) => index + 21); // retention has deleted those before
+  for (const tenant of tenants) {
+    await owner.query(
+      `insert into events (tenant_id, type, object_type, object_id, sequence, ordinal)
+       select $1, 'answer.stored', 'answer', gen_random_uuid(), number, number from unnest($2::int[]) as number`,
+      [tenant, kept],
+    );
+    await owner.query('insert into event_sequences values ($1, 150)', [tenant]);
+    await owner.query(
+      `insert into events (tenant_id, type, object_type, object_id)
+       select $1, 'answer.updated', 'answer', gen_random_uuid() from generate_series(1, 3)`,
+      [tenant],
+    );
+  }
+  const { rows: before } = await owner.query<{ id: string }>(
+    'select id from events where sequence > 0 order by tenant_id, sequence',
+  );
+  await orm.migrator.up();
+  await orm.close(true);
+  const feed = (columns: string) =>
+    owner.query(
+      `select ${columns} from event_batches, unnest(ids, types) with ordinality as listed (id, type, place) order by tenant_id, last, place`,
+    );
+  const { rows } = await feed('listed.id, type, last - cardinality(ids) + place as sequence');
+  const all = [...kept, 151, 152, 153];
+  expect(rows.map(({ sequence }) => Number(sequence))).toEqual([...all, ...all]);
+  expect(rows.filter(({ type }) => type === 'answer.stored').map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  expect((await owner.query('select last::int from event_sequences')).rows).toEqual([{ last: 153 }, { last: 153 }]);
+  const { rows: numbered } = await owner.query('select remain from number_events(100)');
+  expect(numbered).toEqual([{ remain: false }]);
+});
+
 test('stored texts are marked for indexing, for tenants that have some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);

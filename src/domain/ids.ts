@@ -29,6 +29,15 @@ export type IdPrefix =
 /** Returns a new UUIDv7 (RFC 9562), the internal form of identifiers. */
 export const newUuid = (): string => v7();
 
+/**
+ * Returns up to 2²⁰ new UUIDv7s in rising order. They share all but the last 20 bits, so only the first costs random bytes, which
+ * take 2 µs.
+ */
+export function newUuids(count: number): string[] {
+  const shared = newUuid().slice(0, -5);
+  return Array.from({ length: count }, (_, index) => shared + index.toString(16).padStart(5, '0'));
+}
+
 /** Returns the UUID (version 5) of `name` in the namespace `uuid`. Deterministic. */
 export const deriveUuid = (uuid: string, name: string): string => v5(name, uuid);
 

@@ -4,7 +4,7 @@ import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import { fieldFault, notFound, Problem } from '../domain/problem.ts';
 import { MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
-import { EARLIEST } from './events.ts';
+import { numberedEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
@@ -96,21 +96,29 @@ export interface ReplayRange {
   types: readonly EventType[];
 }
 
-/** The events of a range, by their written time and, for the primary key, by their ids. */
-const IN_RANGE = `events.tenant_id = $1 and written_at >= $3 and written_at < $4 and events.type = any($5)
-  and events.id >= event_id_at(greatest($3::timestamptz - interval '1 minute', 'epoch'), '${EARLIEST}')
-  and events.id < event_id_at($4::timestamptz + interval '1 minute', '${EARLIEST}')`;
+/** The first batch of events that ends at or after a time. */
+const batchAt = (columns: string, time: string): string =>
+  `(select ${columns} from event_batches where tenant_id = $1 and written_until >= ${time} order by written_until, last limit 1)`;
+
+/** The events of a range of time that the webhook has passed. Their numbers are in the order of their times. */
+const PASSED = `passed as materialized (
+  select events.tenant_id, events.id, events.type, object_id, written_at, numbered.sequence
+  from ${numberedEvents(
+    '$1',
+    batchAt('last - cardinality(ids)', '$3'),
+    `least(${batchAt('last', '$4')}, (select feed_position from webhooks where tenant_id = $1 and id = $2))`,
+  )} join events using (tenant_id, id)
+  where written_at >= $3 and written_at < $4 and numbered.type = any($5) limit $7
+)`;
 
 /** The waiting delivery of the event, or of one after it in the feed; none if no event from there on waits. */
 const FIRST_WAITING = `from deliveries where tenant_id = $1 and webhook_id = $2 and status = 'waiting'
-  and deliveries.sequence >= events.sequence order by deliveries.sequence nulls first limit 1`;
+  and deliveries.sequence >= passed.sequence order by deliveries.sequence nulls first limit 1`;
 
 /**
  * Makes the events of a range of time due now, also those that wait for another attempt, and returns their number.
  * Only events that the webhook has passed; the others are sent anyway. 422 beyond `MAX_REPLAYED`.
  *
- * The ids of events are in the order of their times, up to the duration of a statement, so the primary key has the range.
- * No id has a time before 1970.
  * Whether an event waits is read in the order of the feed, so that PostgreSQL does not take the index by time for it.
  */
 export const replayRange = (
@@ -123,22 +131,19 @@ export const replayRange = (
     const { tenantId } = tenant;
     await wake(tx, tenantId, webhookId, now);
     const waiting = await tx.query(
-      `with due as materialized (
-         select events.tenant_id, waiting.id
-         from events, lateral (select id, deliveries.sequence ${FIRST_WAITING}) as waiting
-         where ${IN_RANGE} and waiting.sequence = events.sequence limit $7
+      `with ${PASSED}, due as materialized (
+         select passed.tenant_id, waiting.id from passed, lateral (select id, deliveries.sequence ${FIRST_WAITING}) as waiting
+         where waiting.sequence = passed.sequence
        )
        update deliveries set at = $6, attempt = 1 from due
        where deliveries.tenant_id = due.tenant_id and deliveries.id = due.id returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );
     const added = await tx.query(
-      `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
-       select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from events
-       where ${IN_RANGE}
-         and sequence <= (select feed_position from webhooks where tenant_id = $1 and id = $2)
-         and sequence is distinct from (select deliveries.sequence ${FIRST_WAITING})
-       limit $7 returning 1`,
+      `with ${PASSED}
+       insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
+       select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, 1, $6, 'waiting' from passed
+       where sequence is distinct from (select deliveries.sequence ${FIRST_WAITING}) returning 1`,
       [tenantId, webhookId, from, to, types, now, MAX_REPLAYED + 1],
     );
     const count = waiting.length + added.length;

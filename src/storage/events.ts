@@ -1,84 +1,90 @@
 import type { EventType, NamedIdentity, NewEvent, StoredEvent } from '../domain/events.ts';
 import { EVENTS_KEPT_DAYS } from '../domain/events.ts';
-import type { Page } from '../domain/pages.ts';
-import { createList, type Order, readPage } from './lists.ts';
+import { newUuids } from '../domain/ids.ts';
+import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { unnest, WANTED_IDS } from './sql.ts';
+import { unnestColumns, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Maximum number of events that are numbered in one transaction, and that are deleted in one. */
+/** Number of events after which a transaction that numbers events ends. */
 export const NUMBERED_AT_ONCE = 5000;
-const DELETED_AT_ONCE = 1000;
+const BATCHES_DELETED_AT_ONCE = 100;
 
-const WRITTEN = {
-  tenant_id: 'uuid',
-  type: 'text',
-  object_type: 'text',
-  object_id: 'uuid',
-  conversation_id: 'uuid',
-  data: 'jsonb',
-  ordinal: 'int',
-} as const;
-const NAMES = Object.keys(WRITTEN).join(', ');
-/**
- * The time of writing, and ids of that time: the columns' defaults, but with one time for all rows of a statement, which
- * is a quarter of the cost. The first 15 characters of a UUIDv7 are its time and version.
- */
-const TIME = '(select time_of_write())';
-const IDS = `((select left(event_id_at(clock_timestamp(), gen_random_uuid())::text, 15))
-  || substr(gen_random_uuid()::text, 16))::uuid`;
+const NO_DATA = {};
 
 /** An event and its tenant. */
 export type TenantEvent = NewEvent & { tenantId: string };
 
 /**
- * Writes events in the transaction that caused them. Those of one call keep their order. Writers never wait for each
- * other: events are numbered after the commit (`numberEvents`).
+ * Writes events in the transaction that caused them. Those of one call keep their order, because their ids rise. Writers
+ * never wait for each other: events are numbered after the commit (`numberEvents`).
  */
 export async function writeEvents(tx: Transaction, events: readonly TenantEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ tenantId, type, object, data = {} }, ordinal) => ({
-    tenant_id: tenantId,
-    type,
-    object_type: object.type,
-    object_id: object.id,
-    conversation_id: object.conversationId,
-    data,
-    ordinal,
-  }));
-  const { sql, params } = unnest<(typeof rows)[number]>(rows, WRITTEN);
-  await tx.query(`insert into events (id, written_at, ${NAMES}) select ${IDS}, ${TIME}, ${NAMES} from ${sql}`, params);
+  const { sql, params } = unnestColumns({
+    tenant_id: ['uuid', events.map(({ tenantId }) => tenantId)],
+    id: ['uuid', newUuids(events.length)],
+    type: ['text', events.map(({ type }) => type)],
+    object_type: ['text', events.map(({ object }) => object.type)],
+    object_id: ['uuid', events.map(({ object }) => object.id)],
+    conversation_id: ['uuid', events.map(({ object }) => object.conversationId)],
+    data: ['jsonb', events.map(({ data }) => data ?? NO_DATA)],
+  });
+  await tx.query(
+    `insert into events (tenant_id, id, type, object_type, object_id, conversation_id, data, written_at, place)
+     select incoming.*, (select clock_timestamp()), (select place_of_write()) from ${sql}`,
+    params,
+  );
 }
 
 /** The outcome of numbering. */
 export interface Numbered {
   count: number;
-  /** The time before which all events are numbered; null if this run did not get that far. */
-  completeUntil: Date | null;
+  /** Whether there are events without a number. */
+  remain: boolean;
 }
 
 /**
- * Numbers the events of all tenants that were written before the oldest open write, in their order, and returns their
- * count. For the worker. Only one process at a time numbers events; in others the count is 0.
+ * Numbers the events of all tenants that no open write can precede, in the order of their places. For the worker. Only one
+ * process at a time numbers events; in others the count is 0.
  *
- * `since` is the end of an earlier, complete run, so that older rows are not read again; null reads all.
+ * Events next to open writes are numbered by the second run after them (`number_events` in `20270113-event-batches.ts`).
  */
-export async function numberEvents(storage: Storage, since: Date | null): Promise<Numbered> {
-  const [row] = await storage.query<{ numbered: number; complete_until: Date | null }>(
-    "select numbered, complete_until from number_events(coalesce($1::timestamptz, '-infinity'), $2)",
-    [since, NUMBERED_AT_ONCE],
+export async function numberEvents(storage: Storage): Promise<Numbered> {
+  const [row] = await storage.query<{ numbered: number; remain: boolean }>(
+    'select numbered, remain from number_events($1)',
+    [NUMBERED_AT_ONCE],
   );
-  return { count: row?.numbered ?? 0, completeUntil: row?.complete_until ?? null };
+  return { count: row?.numbered ?? 0, remain: row?.remain ?? false };
 }
 
 /** Returns the age in seconds of the oldest event without a number; 0 without one. */
 export const readNumberingDelay = async (storage: Storage): Promise<number> =>
   (await storage.query<{ delay: number | null }>('select oldest_unnumbered_event() as delay'))[0]?.delay ?? 0;
 
-const COLUMNS =
-  'id, type, object_type, object_id, conversation_id, data, written_at, events.sequence::float8 as sequence';
+/** Maximum number of events in a row of `event_batches`, which `number_events` writes. */
+const BATCH = 50;
 
-const IN_SEQUENCE: Order<StoredEvent> = { keys: [['sequence', 'bigint']], descending: false };
+/**
+ * The ids and types of a tenant's events with the numbers from after `after` up to `until`, in SQL, as `numbered`. Its columns
+ * are those of a key of `events`, `type` and `sequence`.
+ */
+export const numberedEvents = (tenant: string, after: string, until: string): string =>
+  `(select batches.tenant_id, listed.id, listed.type, last - cardinality(ids) + listed.place as sequence
+    from event_batches as batches cross join lateral unnest(ids, types) with ordinality as listed (id, type, place)
+    where batches.tenant_id = ${tenant} and last > ${after} and last < ${until} + ${BATCH}
+      and last - cardinality(ids) + listed.place > ${after} and last - cardinality(ids) + listed.place <= ${until}
+   ) as numbered`;
+
+/** The time of the first event after the position of a row of `webhooks` in the feed, in SQL. */
+export const NEXT_WRITTEN_AT = `(
+  select written_at from (
+    select tenant_id, ids[greatest(1, feed_position - last + cardinality(ids) + 1)::int] as id from event_batches
+    where tenant_id = webhooks.tenant_id and last > feed_position order by last limit 1
+  ) as next join events using (tenant_id, id))`;
+
+const COLUMNS = `events.id, events.type, object_type, object_id, conversation_id, data, written_at,
+  found.sequence::float8 as sequence`;
 
 /** Which events of the feed a page has. */
 export interface EventFilter {
@@ -90,16 +96,26 @@ export interface EventFilter {
   types?: readonly EventType[] | undefined;
 }
 
-/** Returns a page of a tenant's events in the order of their numbers. */
-export function listEvents(
+/**
+ * Returns a page of a tenant's events in the order of their numbers. With `types` it ends early after scanning `MAX_SCANNED`
+ * numbers.
+ */
+export async function listEvents(
   tenant: TenantStorage,
   { after, until, types }: EventFilter,
   limit: number,
 ): Promise<Page<StoredEvent>> {
-  const list = createList<StoredEvent>(tenant, 'events', COLUMNS, IN_SEQUENCE);
-  list.access.and('sequence <= $', until);
-  if (types) list.filters.and('type = any($)', types);
-  return readPage(tenant, list, limit, [String(after)]);
+  const to = Math.min(until, after + (types ? MAX_SCANNED : limit));
+  const rows = await tenant.query<StoredEvent>(
+    `with found as materialized (
+       select tenant_id, id, sequence from ${numberedEvents('$1', '$2::bigint', '$3::bigint')}
+       where $4::text[] is null or type = any($4) order by sequence limit $5
+     )
+     select ${COLUMNS} from found join events using (tenant_id, id) order by found.sequence`,
+    [tenant.tenantId, after, to, types ?? null, limit + 1],
+  );
+  const page = toPage(rows, limit, ({ sequence }) => [String(sequence)]);
+  return page.next || to === until ? page : { ...page, next: [String(to)] };
 }
 
 /** The numbers of the first event that is kept, and of the last one. Without kept events, the first is yet to come. */
@@ -111,7 +127,7 @@ export interface FeedBounds {
 /** Returns the bounds of a tenant's feed. */
 export async function readFeedBounds(tenant: TenantStorage): Promise<FeedBounds> {
   const [row] = await tenant.query<{ oldest: number | null; last: number | null }>(
-    `select (select sequence from events where tenant_id = $1 and sequence is not null order by sequence limit 1)::float8 as oldest,
+    `select (select last - cardinality(ids) + 1 from event_batches where tenant_id = $1 order by last limit 1)::float8 as oldest,
        (select last from event_sequences where tenant_id = $1)::float8 as last`,
     [tenant.tenantId],
   );
@@ -133,27 +149,28 @@ export async function nameIdentities(
   return new Map(rows.map(({ id, ...named }) => [id, named]));
 }
 
-/** The first id of a time, for `event_id_at`. */
-export const EARLIEST = '00000000-0000-4000-8000-000000000000';
-
 /**
- * Deletes a batch of events older than `EVENTS_KEPT_DAYS`, and returns their number. For the worker.
+ * Deletes the oldest events that were written more than `EVENTS_KEPT_DAYS` ago, in whole batches, and returns their number.
+ * For the worker.
  *
  * `now` is the worker's clock; the earlier of it and the database's clock counts. Events without a number remain.
  */
 export async function deleteOldEvents(storage: Storage, now: Date): Promise<number> {
   const [row] = await storage.query<{ count: number }>(
     `with old as materialized (
-       select kept.tenant_id, oldest.id from event_sequences as kept cross join lateral (
-         select id from events where tenant_id = kept.tenant_id and sequence is not null
-           and id < event_id_at(least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2), '${EARLIEST}')
-         order by id limit $3
-       ) as oldest limit $3
+       select batches.* from event_sequences as kept cross join lateral (
+         select tenant_id, last, ids from event_batches where tenant_id = kept.tenant_id
+           and written_until < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by written_until, last limit $3
+       ) as batches limit $3
+     ), forgotten as (
+       delete from event_batches using old where event_batches.tenant_id = old.tenant_id and event_batches.last = old.last
      ), deleted as (
-       delete from events using old where events.tenant_id = old.tenant_id and events.id = old.id returning 1
+       delete from events using (select tenant_id, unnest(ids) as id from old) as gone
+       where events.tenant_id = gone.tenant_id and events.id = gone.id
      )
-     select count(*)::int as count from deleted`,
-    [now, EVENTS_KEPT_DAYS, DELETED_AT_ONCE],
+     select coalesce(sum(cardinality(ids)), 0)::int as count from old`,
+    [now, EVENTS_KEPT_DAYS, BATCHES_DELETED_AT_ONCE],
   );
   return row?.count ?? 0;
 }

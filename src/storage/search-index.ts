@@ -80,7 +80,17 @@ export async function indexAnswers(tx: Transaction, answers: Iterable<IndexedAns
     if (words !== null) written.push({ tenant_id, id, first_received_at, words });
     else if (answer.hadWords) silent.push(answer);
   }
-  await Promise.all([writeAnswerWords(tx, written), removeAnswerWords(tx, silent)]);
+  await Promise.all([
+    addAnswerWords(
+      tx,
+      written.filter(({ first_received_at }) => first_received_at !== undefined),
+    ),
+    replaceAnswerWords(
+      tx,
+      written.filter(({ first_received_at }) => first_received_at === undefined),
+    ),
+    removeAnswerWords(tx, silent),
+  ]);
 }
 
 interface AnswerWords extends Pick<IndexedAnswer, 'tenant_id' | 'id' | 'first_received_at'> {
@@ -88,17 +98,23 @@ interface AnswerWords extends Pick<IndexedAnswer, 'tenant_id' | 'id' | 'first_re
   words: string;
 }
 
-/** Looks up only the rows of revised answers: a join of all of them is a fifth of the cost. */
-async function writeAnswerWords(tx: Transaction, rows: AnswerWords[]): Promise<void> {
+/** Writes the words of new answers, without looking for earlier words, which would be a quarter of the cost. */
+async function addAnswerWords(tx: Transaction, rows: AnswerWords[]): Promise<void> {
   if (rows.length === 0) return;
-  const columns = { tenant_id: 'uuid', id: 'uuid', first_received_at: 'timestamptz', words: 'text' } as const;
+  const columns = { tenant_id: 'uuid', first_received_at: 'timestamptz', id: 'uuid', words: 'text' } as const;
   const incoming = unnest<AnswerWords>(rows, columns);
   await tx.query(
-    `insert into answer_words
-     select tenant_id, coalesce(first_received_at, (
-         select received_at from answers where answers.tenant_id = incoming.tenant_id and answers.id = incoming.id
-       )), id, words::tsvector
-     from ${incoming.sql} order by 1, 2, 3
+    `insert into answer_words select tenant_id, first_received_at, id, words::tsvector from ${incoming.sql}`,
+    incoming.params,
+  );
+}
+
+async function replaceAnswerWords(tx: Transaction, rows: AnswerWords[]): Promise<void> {
+  if (rows.length === 0) return;
+  const incoming = unnest<AnswerWords>(rows, { tenant_id: 'uuid', id: 'uuid', words: 'text' });
+  await tx.query(
+    `insert into answer_words select tenant_id, received_at, id, incoming.words::tsvector
+     from ${incoming.sql} join answers using (tenant_id, id) order by 1, 2, 3
      on conflict (tenant_id, received_at, id) do update set words = excluded.words`,
     incoming.params,
   );

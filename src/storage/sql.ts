@@ -48,15 +48,17 @@ export function unnest<Row>(
   firstParam = 1,
 ) {
   const names = Object.keys(columns) as (keyof Row & string)[];
-  const walked = names.map((name, index) => `unnest($${firstParam + index}::${columns[name]}[]) as "${name}"`);
+  const ofRows = names.map(name => [name, [columns[name] as ElementType, rows.map(row => row[name])]] as const);
+  return unnestColumns(Object.fromEntries(ofRows), firstParam);
+}
+
+/** `unnest` of columns: each with its type, and all with the same number of values. */
+export function unnestColumns(columns: Record<string, readonly [ElementType, readonly unknown[]]>, firstParam = 1) {
+  const all = Object.entries(columns);
+  const walked = all.map(([name, [type]], index) => `unnest($${firstParam + index}::${type}[]) as "${name}"`);
   return {
     sql: `(select ${walked.join(', ')}) as incoming`,
-    params: names.map(name =>
-      toArray(
-        rows.map(row => row[name]),
-        columns[name] as ElementType,
-      ),
-    ),
+    params: all.map(([, [type, values]]) => toArray(values, type)),
   };
 }
 

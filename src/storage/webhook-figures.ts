@@ -1,3 +1,4 @@
+import { NEXT_WRITTEN_AT } from './events.ts';
 import type { Storage } from './orm.ts';
 
 /** Returns for how long the webhooks whose receivers work have had something to deliver, at most, in seconds. */
@@ -7,8 +8,7 @@ export async function readWebhookLag(storage: Storage): Promise<number> {
        select least(
          (select min(at) from deliveries where deliveries.tenant_id = webhooks.tenant_id and webhook_id = webhooks.id
             and deliveries.status = 'waiting'),
-         (select written_at from events where events.tenant_id = webhooks.tenant_id and sequence > feed_position
-            order by sequence limit 1)
+         ${NEXT_WRITTEN_AT}
        ) as since
        from webhooks where status = 'enabled' and failures = 0
      ) as behind`,

@@ -15,7 +15,7 @@ import {
 } from '../domain/webhooks.ts';
 import { randomSecretBytes, type Seals } from '../platform/secrets.ts';
 import { insertAuditEntry } from './audit-log.ts';
-import { writeEvents } from './events.ts';
+import { NEXT_WRITTEN_AT, writeEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import { listAdminEmails } from './members.ts';
 import type { Storage, TenantStorage } from './orm.ts';
@@ -41,8 +41,7 @@ const LAG = `feed_position::float8 as position,
     (select min(event_at) from (
        select event_at ${WAITING} order by sequence nulls first limit ${FIRST_WAITING}
      ) as first),
-    (select written_at from events where tenant_id = webhooks.tenant_id and sequence > feed_position
-       order by sequence limit 1)
+    ${NEXT_WRITTEN_AT}
   ) as behind_since`;
 
 /** A webhook with its progress. */

@@ -6,15 +6,13 @@ import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
+import { type Attempt, type Round, recordRound } from '../storage/webhook-ledger.ts';
 import {
-  type Attempt,
   type Item,
   type LeasedWebhook,
   leaseWebhooks,
-  type Round,
   readLeased,
   readWork,
-  recordRound,
   type Work,
 } from '../storage/webhook-rounds.ts';
 import { disableWebhook } from '../storage/webhooks.ts';

@@ -7,7 +7,8 @@ import { type Outbound, UrlNotAllowed } from '../platform/outbound.ts';
 import type { Seals } from '../platform/secrets.ts';
 import { presentEvents } from '../storage/event-objects.ts';
 import type { TenantStorage } from '../storage/orm.ts';
-import type { Attempt, Item, LeasedWebhook } from '../storage/webhook-rounds.ts';
+import type { Attempt } from '../storage/webhook-ledger.ts';
+import type { Item, LeasedWebhook } from '../storage/webhook-rounds.ts';
 
 export interface RequestDeps {
   outbound: Outbound;

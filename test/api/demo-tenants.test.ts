@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
+import { numberAll } from '../support/events.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { joinTenant, makeMember, type TestPerson } from '../support/person.ts';
 
@@ -37,6 +38,7 @@ async function realRows(): Promise<Record<string, number>> {
 test('demo data is a tenant of its own, whose deletion leaves nothing of it and everything else', async () => {
   await using _ = await createWorker(api);
   const owner = await makeMember(api, tenant, 'owner');
+  await numberAll(api.database.storage('parley_worker'));
   const before = await realRows();
   const { status, body: demo } = await create(owner);
   expect([status, demo]).toEqual([

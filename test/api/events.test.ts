@@ -5,8 +5,8 @@ import { recordAnswers } from '../../src/storage/recording.ts';
 import { wakeSnoozed } from '../../src/storage/timers.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, uuidOf } from '../support/conversations.ts';
+import { expireEvents, numberAll } from '../support/events.ts';
 import { anAcceptedAnswer, publishQuestion, type TestTenant } from '../support/make.ts';
-import { numberAll } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -130,11 +130,11 @@ describe('the feed', () => {
     const { team, tenant, user } = await makeParties();
     await start(user);
     await numberAll(worker);
-    await api.database.query('delete from events where tenant_id = $1 and sequence <= 2', [tenant.uuid]);
+    await expireEvents(api.database, tenant.uuid, 2);
     expect(await read(team, '?after=1')).toMatchObject({ status: 410, code: 'events-expired', oldest: 3 });
     expect(await read(team, '?after=2')).toMatchObject({ data: [{ sequence: 3 }], last: 3, oldest: 3, newest: 3 });
     expect(await read(team)).toMatchObject({ data: [{ sequence: 3 }] });
-    await api.database.query('delete from events where tenant_id = $1', [tenant.uuid]);
+    await expireEvents(api.database, tenant.uuid, 3);
     expect(await read(team, '?after=2')).toMatchObject({ status: 410, oldest: 4 });
     expect(await read(team, '?after=3')).toEqual({ data: [], has_more: false, last: 3, oldest: 4, newest: 3 });
     expect(await read(team, '?after=4')).toMatchObject({

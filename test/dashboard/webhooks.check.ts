@@ -6,6 +6,7 @@ import { pathTo } from '../../dashboard/paths.ts';
 import { expectNoViolations, expectNoViolationsOn, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
+import { expireEvents } from '../support/events.ts';
 import { asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 import { LOCAL_WEBHOOKS } from '../support/webhooks.ts';
@@ -190,7 +191,9 @@ describe.runIf(hasBrowser())('webhooks and events in the dashboard', { timeout: 
   });
 
   test('the oldest events that are kept are the last ones of the list, without an error', async () => {
-    await dashboard.installation.database.query('delete from events where sequence <= 100');
+    const { database } = dashboard.installation;
+    const [feed] = await database.query<{ tenant: string }>('select distinct tenant_id as tenant from event_batches');
+    await expireEvents(database, feed?.tenant ?? '', 100);
     const { oldest, newest } = await asPerson(page, 'GET', '/v1/events?limit=1');
     expect(oldest).toBe(101);
     refused.length = 0;

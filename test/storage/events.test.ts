@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { EVENTS_KEPT_DAYS, type NewEvent } from '../../src/domain/events.ts';
+import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import {
@@ -13,8 +14,8 @@ import {
 } from '../../src/storage/events.ts';
 import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
-import { createSequencer } from '../../src/worker/sequencer.ts';
 import { createDatabase } from '../support/database.ts';
+import { expireEvents, numberAll } from '../support/events.ts';
 
 const database = await createDatabase();
 const storage = database.storage();
@@ -30,21 +31,18 @@ const write = (tenant: TenantStorage, ...events: NewEvent[]) =>
       events.map(event => ({ ...event, tenantId: tenant.tenantId })),
     ),
   );
-const numberAll = async () => {
-  while ((await numberEvents(worker, null)).count > 0);
-};
 const feedOf = async (tenant: TenantStorage, after = 0, limit = 100) =>
   (await listEvents(tenant, { after, until: 1e9 }, limit)).rows;
 const numbersOf = async (tenant: TenantStorage) => (await feedOf(tenant)).map(({ sequence }) => sequence);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-beforeEach(numberAll);
+beforeEach(() => numberAll(worker));
 
 test('ids of events are UUIDs of version 7, of the time of writing', async () => {
   const tenant = await makeTenant();
   const before = Date.now();
   await write(tenant, anEvent(), anEvent());
-  await numberAll();
+  await numberAll(worker);
   const ids = (await feedOf(tenant)).map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) {
@@ -64,10 +62,10 @@ describe('numbering', () => {
     await write(one, anEvent(ids[3]));
     expect(await feedOf(one)).toEqual([]);
     expect(await readNumberingDelay(storage)).toBeGreaterThan(0);
-    await numberAll();
+    await numberAll(worker);
     expect(await readNumberingDelay(storage)).toBe(0);
     await write(one, anEvent(ids[4]), anEvent(ids[5]));
-    await numberAll();
+    await numberAll(worker);
     const feed = await feedOf(one);
     expect(feed.map(({ object_id, sequence }) => [object_id, sequence])).toEqual(
       ids.map((id, index) => [id, index + 1]),
@@ -88,12 +86,65 @@ describe('numbering', () => {
     });
     await written.promise;
     await write(tenant, anEvent(late));
-    expect(await numberEvents(worker, null)).toMatchObject({ count: 0 });
+    expect(await numberEvents(worker)).toMatchObject({ count: 0 });
     expect(await feedOf(tenant)).toEqual([]);
     open.resolve();
     await slow;
-    await numberAll();
+    await numberAll(worker);
     expect((await feedOf(tenant)).map(({ object_id }) => object_id)).toEqual([early, late]);
+  });
+
+  /** Writes events while another transaction has written: each starts after one more run, so a run always finds an open write. */
+  async function numberBesideWriters(tenant: TenantStorage, act: () => Promise<unknown>): Promise<void> {
+    const begin = async () => {
+      const [isOpen, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const ended = tenant.transaction(async tx => {
+        await tx.query('select pg_current_xact_id()');
+        isOpen.resolve();
+        await end.promise;
+      });
+      await isOpen.promise;
+      return () => {
+        end.resolve();
+        return ended;
+      };
+    };
+    let endLast = await begin();
+    await act();
+    for (let run = 0; run < 3; run++) {
+      await numberEvents(worker);
+      const endThis = await begin();
+      await endLast();
+      endLast = endThis;
+    }
+    await endLast();
+  }
+
+  test('goes on while there is always an open write', async () => {
+    const tenant = await makeTenant();
+    await numberBesideWriters(tenant, () => write(tenant, anEvent()));
+    expect(await numbersOf(tenant)).toEqual([1]);
+  });
+
+  test('goes on in order when the clock is set back by an hour', async () => {
+    const tenant = await makeTenant();
+    const ids = upTo(4).map(() => randomUUID());
+    await database.query("select setval('event_floor', last_value + 3600 * 1000000::bigint) from event_floor");
+    await write(tenant, anEvent(ids[0]), anEvent(ids[1]));
+    await numberAll(worker);
+    await numberBesideWriters(tenant, () => write(tenant, anEvent(ids[2])));
+    await write(tenant, anEvent(ids[3]));
+    await numberAll(worker);
+    const feed = await feedOf(tenant);
+    expect(feed.map(({ object_id }) => object_id)).toEqual(ids);
+    for (const { written_at } of feed) expect(written_at.getTime()).toBeLessThanOrEqual(Date.now() + 1000);
+  });
+
+  test('goes on after a restore on a server whose transaction ids start anew', async () => {
+    const tenant = await makeTenant();
+    await database.query('update event_numbering set floor_set_by = floor_set_by + 1000000');
+    await numberBesideWriters(tenant, () => write(tenant, anEvent()));
+    expect(await numbersOf(tenant)).toEqual([1]);
   });
 
   test('loses nothing when the process that numbers is killed before its commit', async () => {
@@ -101,27 +152,41 @@ describe('numbering', () => {
     await write(tenant, anEvent(), anEvent());
     await withClient(database.url, async client => {
       await client.query('begin');
-      const { rows } = await client.query("select numbered from number_events('-infinity', 100)");
+      const { rows } = await client.query('select numbered from number_events(100)');
       expect(rows).toEqual([{ numbered: 2 }]);
-      expect(await numberEvents(worker, null)).toEqual({ count: 0, completeUntil: null });
+      expect(await numberEvents(worker)).toEqual({ count: 0, remain: true });
     }); // the connection ends without a commit
-    await numberAll();
+    await numberAll(worker);
     expect(await numbersOf(tenant)).toEqual([1, 2]);
   });
 
   test('gives no number to events of a deleted tenant, which are erased with the rest', async () => {
     const tenant = await makeTenant();
     await write(tenant, anEvent());
-    await numberAll();
+    await numberAll(worker);
     await deleteTenant(tenant);
     await write(tenant, anEvent());
-    await numberAll();
-    const numbered = () => database.query('select sequence from events where tenant_id = $1', [tenant.tenantId]);
-    expect(await numbered()).toHaveLength(2);
+    await numberAll(worker);
+    const rowsOf = (table: string) => database.query(`select from ${table} where tenant_id = $1`, [tenant.tenantId]);
+    expect(await rowsOf('events')).toHaveLength(2);
+    expect(await rowsOf('event_batches')).toHaveLength(1);
     for await (const _ of eraseDeletedTenant(worker, tenant.tenantId));
-    expect(await numbered()).toEqual([]);
-    expect(await database.query('select from event_sequences where tenant_id = $1', [tenant.tenantId])).toEqual([]);
+    for (const table of ['events', 'event_batches', 'event_sequences']) expect(await rowsOf(table), table).toEqual([]);
   });
+});
+
+test('a page of a rare type ends after the numbers that a request scans, and the next one continues there', async () => {
+  const tenant = await makeTenant();
+  await write(tenant, ...upTo(MAX_SCANNED + 120).map(() => anEvent()));
+  await write(tenant, { ...anEvent(), type: 'answer.completed' });
+  await numberAll(worker);
+  const list = (after: number, limit: number) =>
+    listEvents(tenant, { after, until: MAX_SCANNED + 121, types: ['answer.completed'] }, limit);
+  expect(await list(0, 10)).toEqual({ rows: [], next: [String(MAX_SCANNED)] });
+  expect(await list(MAX_SCANNED, 10)).toMatchObject({ rows: [{ sequence: MAX_SCANNED + 121 }], next: null });
+  const page = await listEvents(tenant, { after: 70, until: MAX_SCANNED + 121 }, 100);
+  expect(page.rows.map(({ sequence }) => sequence)).toEqual(upTo(170).slice(70));
+  expect(page.next).toEqual(['170']);
 });
 
 /** Follows the feed of a tenant until it has seen a number of events, and returns those events. */
@@ -137,8 +202,7 @@ async function follow(tenant: TenantStorage, count: number) {
 
 /** Numbers events until the signal is aborted, like a worker. */
 async function keepNumbering(of: Storage, signal: AbortSignal) {
-  const sequencer = createSequencer(of);
-  while (!signal.aborted) await sequencer.run();
+  while (!signal.aborted) await numberEvents(of);
 }
 
 test('readers that poll while 20 writers and two sequencers work see each of 10,000 events once, in order', async () => {
@@ -168,20 +232,24 @@ test('readers that poll while 20 writers and two sequencers work see each of 10,
 test('events are deleted after their time, and their numbers are not used again', async () => {
   const tenant = await makeTenant();
   await write(tenant, anEvent(), anEvent());
-  await numberAll();
+  await numberAll(worker);
   const now = new Date();
   await deleteOldEvents(worker, now);
   expect(await numbersOf(tenant)).toEqual([1, 2]);
   await database.query(
-    `update events set id = event_id_at(now() - make_interval(days => $2, mins => 1), id)
-     where tenant_id = $1 and sequence = 1`,
+    `update event_batches set written_until = now() - make_interval(days => $2, mins => 1)
+     where tenant_id = $1 and last = 2`,
     [tenant.tenantId, EVENTS_KEPT_DAYS],
   );
-  expect(await deleteOldEvents(worker, now)).toBe(1);
-  expect(await numbersOf(tenant)).toEqual([2]);
-  expect(await readFeedBounds(tenant)).toEqual({ oldest: 2, last: 2 });
-  await database.query('delete from events where tenant_id = $1', [tenant.tenantId]);
   await write(tenant, anEvent());
-  await numberAll();
+  await numberAll(worker);
+  expect(await deleteOldEvents(worker, now)).toBe(2);
+  expect(await database.query('select from events where tenant_id = $1', [tenant.tenantId])).toHaveLength(1);
   expect(await numbersOf(tenant)).toEqual([3]);
+  expect(await readFeedBounds(tenant)).toEqual({ oldest: 3, last: 3 });
+  await expireEvents(database, tenant.tenantId, 3);
+  expect(await readFeedBounds(tenant)).toEqual({ oldest: 4, last: 3 });
+  await write(tenant, anEvent());
+  await numberAll(worker);
+  expect(await numbersOf(tenant)).toEqual([4]);
 });

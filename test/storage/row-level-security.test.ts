@@ -16,6 +16,7 @@ const WORKER_TABLES = [
   'deleted_answers',
   'deleted_conversations',
   'deliveries',
+  'event_batches',
   'events',
   'ingestion_totals',
   'profile_changes',
@@ -27,6 +28,7 @@ const WORKER_TABLES = [
 ];
 const SHARED_TABLES = [
   'deleted_tenants',
+  'event_numbering',
   'flush_producers',
   'last_backup',
   'lasting_keys',
@@ -40,9 +42,9 @@ const SHARED_TABLES = [
 const PERSONAL_TABLES = ['account_links', 'account_subjects', 'accounts', 'sessions'];
 /** Tables that the worker also reads: for the steps of answers, and to find old events. */
 const READ_BY_WORKER = ['event_sequences', 'question_versions'];
-/** Insert-only tables, and one that only a function of the database writes. */
+/** Insert-only tables, and those that only a function of the database writes. */
 const APPEND_ONLY = ['audit_log', 'events'];
-const READ_ONLY = ['event_sequences'];
+const READ_ONLY = ['event_batches', 'event_sequences'];
 
 let database: TestDatabase;
 let app: Storage;

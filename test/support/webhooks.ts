@@ -6,10 +6,11 @@ import { createLog } from '../../src/platform/log.ts';
 import type { Letter } from '../../src/platform/mail.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
-import { numberEvents, readNumberingDelay, writeEvents } from '../../src/storage/events.ts';
+import { writeEvents } from '../../src/storage/events.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { runDeliveries } from '../../src/worker/deliveries.ts';
-import { createApi, type TestApi, waitFor } from './api.ts';
+import { createApi, type TestApi } from './api.ts';
+import { numberAll } from './events.ts';
 import { storageOf, type TestTenant } from './make.ts';
 
 /** Settings with which webhooks may be sent to this machine. */
@@ -107,12 +108,5 @@ export async function makeEvents(
     .transaction(tx => writeEvents(tx, events));
   await numberAll(worker);
 }
-
-/** Numbers all events. Those that were written after a write that is still open have to wait for it. */
-export const numberAll = (worker: Storage): Promise<true> =>
-  waitFor(async () => {
-    await numberEvents(worker, null);
-    return (await readNumberingDelay(worker)) === 0;
-  });
 
 export const webhookUuid = (id: string): string => parseTypeId('webhook', id) as string;

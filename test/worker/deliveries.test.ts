@@ -4,6 +4,7 @@ import type { Storage } from '../../src/storage/orm.ts';
 import { readWebhookLag } from '../../src/storage/webhook-figures.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/clock.ts';
+import { numberAll } from '../support/events.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
 import {
@@ -16,14 +17,7 @@ import {
   sendGarbage,
   sendMuch,
 } from '../support/receivers.ts';
-import {
-  makeEvents,
-  makeWebhook,
-  numberAll,
-  startDeliveries,
-  webhookUuid,
-  withWebhookStores,
-} from '../support/webhooks.ts';
+import { makeEvents, makeWebhook, startDeliveries, webhookUuid, withWebhookStores } from '../support/webhooks.ts';
 
 let api: TestApi;
 let worker: Storage;

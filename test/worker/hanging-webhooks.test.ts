@@ -24,8 +24,8 @@ const makeFailing = (tenant: TestTenant) =>
        where tenant_id = $1 returning *
      )
      insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
-     select failing.tenant_id, gen_random_uuid(), failing.id, events.id, sequence, type, object_id, written_at, 6, due_at, 'waiting'
-     from failing join events using (tenant_id) where type = 'answer.stored'`,
+     select failing.tenant_id, gen_random_uuid(), failing.id, events.id, last, type, object_id, written_at, 6, due_at, 'waiting'
+     from failing join events using (tenant_id) join event_sequences using (tenant_id) where type = 'answer.stored'`,
     [tenant.uuid],
   );
 

@@ -3,9 +3,10 @@ import { createLog } from '../../src/platform/log.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
+import { numberAll } from '../support/events.ts';
 import { makeTenant } from '../support/make.ts';
 import { createReceiver } from '../support/receivers.ts';
-import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, numberAll, startDeliveries } from '../support/webhooks.ts';
+import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
 
 /** As many webhooks in total as a worker delivers for at a time. */
 const TENANTS = 10;

@@ -7,7 +7,7 @@ import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DeliveryEntity } from './deliveries.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
-import { EventEntity, EventSequenceEntity } from './events.ts';
+import { EventBatchEntity, EventEntity, EventNumberingEntity, EventSequenceEntity } from './events.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity, ProfileChangeEntity } from './identities.ts';
 import {
@@ -71,7 +71,9 @@ export const ENTITIES = [
   DeletedConversationEntity,
   MessageEntity,
   EventEntity,
+  EventBatchEntity,
   EventSequenceEntity,
+  EventNumberingEntity,
   WebhookEntity,
   DeliveryEntity,
   IngestionTotalEntity,

@@ -63,6 +63,7 @@ import { WaitingIndex } from './20270109-waiting-index.ts';
 import { LongConversations } from './20270110-long-conversations.ts';
 import { ContinuedConversations } from './20270111-continued-conversations.ts';
 import { LockedObjects } from './20270112-locked-objects.ts';
+import { EventBatches } from './20270113-event-batches.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -131,6 +132,7 @@ export const MIGRATIONS = [
   { name: '20270110-long-conversations', class: LongConversations },
   { name: '20270111-continued-conversations', class: ContinuedConversations },
   { name: '20270112-locked-objects', class: LockedObjects },
+  { name: '20270113-event-batches', class: EventBatches },
 ];
 
 /**
@@ -140,7 +142,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 48;
+export const NEEDED_SCHEMA = 49;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;

@@ -109,7 +109,7 @@ async function awaitDelivered(world: World, events: number): Promise<boolean> {
     const [row] = await world.query<{ done: boolean }>(
       `select feed_position = last and due_at is null and not exists (select from deliveries where status = 'waiting')
          and (select count(*) from events where type = 'answer.completed') >= $1
-         and not exists (select from events where sequence is null) as done
+         and oldest_unnumbered_event() = 0 as done
        from webhooks join event_sequences using (tenant_id)`,
       [events],
     );
