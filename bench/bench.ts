@@ -112,6 +112,7 @@ const FILLED = [
   'recorded_flushes',
   'quarantined_answers',
   'events',
+  'event_batches',
   'floor.answers',
 ];
 

@@ -6,7 +6,7 @@ import type { Bench, Measured } from './bench.ts';
 import { measureLoad } from './load.ts';
 import { median, quantile } from './numbers.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
-import { addWebhook, EMPTY, LOCAL } from './webhook-steps.ts';
+import { addWebhook, EMPTY, FEED_TABLES, LOCAL, numberAll } from './webhook-steps.ts';
 import { type Conversation, startConversations, type Tenant } from './world.ts';
 
 const FEED = 1_000_000;
@@ -14,19 +14,17 @@ const PAGE = 100;
 const WARM_UP_PAGES = 50;
 const PAGES = 500;
 
-/** Numbered events of one tenant. */
-const FILL = `
-  with added as (
-    insert into events (tenant_id, type, object_type, object_id, sequence)
-    select $1, 'answer.completed', 'answer', gen_random_uuid(), n from generate_series(1, $2::int) as n returning sequence
-  ) insert into event_sequences select $1, max(sequence) from added`;
-
 /** The first page of a feed, and the one at its end, in turn: medians in ms. */
 export async function measureFeed(bench: Bench): Promise<Measured> {
   const { uuid } = bench.tenants[0] as Tenant;
   await bench.query(EMPTY);
-  await bench.query(FILL, [uuid, FEED]);
-  await bench.query('vacuum analyze events, event_sequences');
+  await bench.query(
+    `insert into events (tenant_id, type, object_type, object_id)
+     select $1, 'answer.completed', 'answer', gen_random_uuid() from generate_series(1, $2::int)`,
+    [uuid, FEED],
+  );
+  await numberAll(bench);
+  await bench.query(`vacuum analyze ${FEED_TABLES}`);
   const log = createLog('warn', 'bench');
   const storage = openStorage({ url: bench.databaseUrl, role: 'parley_app', connections: 1, log });
   const tenant = storage.forTenant(uuid);
