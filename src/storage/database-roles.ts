@@ -168,7 +168,7 @@ const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolea
 
 /**
  * `oldest_open_write` runs as its owner, who must see the transactions of all processes. Otherwise `updated_since`
- * skips changes.
+ * skips changes, and events that are committed late get no number (`number_events`).
  */
 async function describeBlindness(client: Client): Promise<RoleFault[]> {
   const { rows } = await client.query<{ owner: string; login: string }>(
