@@ -273,8 +273,13 @@ test('events that have numbers keep them, and the others get the next ones', asy
   expect(rows.map(({ sequence }) => Number(sequence))).toEqual([...all, ...all]);
   expect(rows.filter(({ type }) => type === 'answer.stored').map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   expect((await owner.query('select last::int from event_sequences')).rows).toEqual([{ last: 153 }, { last: 153 }]);
-  const { rows: numbered } = await owner.query('select remain from number_events(100)');
-  expect(numbered).toEqual([{ remain: false }]);
+  await owner.query(
+    `insert into events (id, written_at, tenant_id, type, object_type, object_id, ordinal)
+     values (gen_random_uuid(), time_of_write(), $1, 'answer.stored', 'answer', gen_random_uuid(), 0)`,
+    [tenants[0]],
+  ); // as an earlier build does
+  const { rows: numbered } = await owner.query('select numbered, remain from number_events(100)');
+  expect(numbered).toEqual([{ numbered: 1, remain: false }]);
 });
 
 test('stored texts are marked for indexing, for tenants that have some', async () => {

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { EventData } from '../../domain/events.ts';
-import { indexFromMigration, json, text, textArray, uuid, uuidArray } from './columns.ts';
+import { indexFromMigration, int, json, text, textArray, uuid, uuidArray } from './columns.ts';
 
 export const EventEntity = defineEntity({
   name: 'Event',
@@ -14,6 +14,8 @@ export const EventEntity = defineEntity({
     conversation_id: uuid().nullable(),
     data: json<EventData>().defaultRaw("'{}'"),
     written_at: p.datetime(6).defaultRaw('time_of_write()'),
+    /** Not used any more. */
+    ordinal: int().default(0),
     place: p.bigint().defaultRaw('place_of_write()'),
   },
   indexes: [indexFromMigration('events_in_place')],

@@ -82,7 +82,7 @@ group by tenant_id, run, (number - 1) / 50`;
     this.addSql(`
 insert into event_sequences select tenant_id, max(last) from event_batches group by tenant_id
 on conflict (tenant_id) do update set last = excluded.last`);
-    this.addSql('alter table events drop column sequence, drop column ordinal'); // with their indexes
+    this.addSql('alter table events drop column sequence'); // with its indexes; earlier builds still write `ordinal`
     this.addSql('alter table events add column place bigint not null default 0');
     this.addSql('alter table events alter column place set default place_of_write()');
     this.addSql('create index events_in_place on events (place)');
