@@ -25,20 +25,12 @@ async function makeBundle(environment: Record<string, string>) {
 
 const MARKER = 'marker7f3a';
 const MARKED = new RegExp(`${MARKER}|${Buffer.from(MARKER).toString('hex')}`);
-/** Tables whose rows affect the commands. */
-const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants'];
+/** Tables whose rows affect the commands, and one that always has its row. */
+const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants', 'event_numbering'];
 /** Tables without text columns. */
 const NUMERIC_TABLES = [
   ...['deleted_answers', 'deleted_conversations', 'vanished_answers', 'ingestion_totals'],
-  ...[
-    'flush_producers',
-    'lost_flushes',
-    'recorded_flushes',
-    'last_backup',
-    'event_sequences',
-    'event_numbering',
-    'card_value_backlog',
-  ],
+  ...['flush_producers', 'lost_flushes', 'recorded_flushes', 'last_backup', 'event_sequences', 'card_value_backlog'],
 ];
 
 /** Inserts a row into each of our tables, with the marker in every column that can hold it. */
