@@ -42,11 +42,12 @@ export interface Recorded {
  * if the lease was lost, or the webhook or its tenant deleted.
  *
  * If the webhook got another URL meanwhile, the replies of the previous one do not count, and what failed is sent to the
- * new one at once. Events of types that it no longer has do not count either, and are not sent again.
+ * new one at once. Events of types that it no longer has do not count either, and are not sent again. A delivery that the
+ * team wanted sent again meanwhile stays due.
  */
 export const recordRound = (
   tenant: TenantStorage,
-  { id, lease, url, event_types }: LeasedWebhook,
+  { id, lease, url, event_types, due_at }: LeasedWebhook,
   round: Round,
 ): Promise<Recorded | undefined> =>
   tenant.transaction(async tx => {
@@ -57,6 +58,7 @@ export const recordRound = (
     );
     if (!before) return undefined;
     const isMoved = before.url !== url;
+    const sentAgain = before.due_at?.getTime() === due_at?.getTime() ? null : before.due_at;
     const dropped = new Set<string>(event_types.filter(type => !before.event_types.includes(type)));
     await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved, dropped });
     const counted = isMoved ? [] : round.attempts.filter(({ item }) => !dropped.has(item.type));
@@ -65,14 +67,14 @@ export const recordRound = (
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
          lease_until = clock_timestamp() + case when $6 then interval '0' else interval '${LEASE_S} seconds' end,
-         due_at = case when ordered or $4 >= ${FAILING_FROM} then (
+         due_at = least($7::timestamptz, case when ordered or $4 >= ${FAILING_FROM} then (
            select at from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
            order by sequence nulls first limit 1
          ) else (
            select min(at) from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
-         ) end
+         ) end)
        where tenant_id = $1 and id = $2 returning ${LEASED}`,
-      [tenantId, id, round.position, failures, failing_since, round.release],
+      [tenantId, id, round.position, failures, failing_since, round.release, sentAgain],
     );
     return { webhook: round.release || disable ? undefined : after, disable };
   });

@@ -23,12 +23,14 @@ export interface LeasedWebhook extends Pick<StoredWebhook, 'id' | 'url' | 'paylo
   /** Failed attempts since the last success. */
   failures: number;
   failing_since: Date | null;
+  /** When the first delivery that waits is due. A change means that the team wants one sent again (`recordRound`). */
+  due_at: Date | null;
 }
 
 /** The columns of a leased webhook. */
 export const LEASED = `webhooks.tenant_id, webhooks.id, webhooks.url, webhooks.payload, webhooks.ordered, webhooks.status, webhooks.lease,
   webhooks.event_types, webhooks.secret_sealed, webhooks.previous_secret_sealed, webhooks.previous_secret_until,
-  webhooks.feed_position::float8 as position, webhooks.failures, webhooks.failing_since`;
+  webhooks.feed_position::float8 as position, webhooks.failures, webhooks.failing_since, webhooks.due_at`;
 
 /** How many webhooks a worker may lease, and how many of them may be ones whose receiver failed the last time. */
 export interface LeaseLimits {

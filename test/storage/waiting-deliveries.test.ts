@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { replayRange } from '../../src/storage/deliveries.ts';
+import { replayDelivery, replayRange } from '../../src/storage/deliveries.ts';
 import { numberedEvents } from '../../src/storage/events.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordRound } from '../../src/storage/webhook-ledger.ts';
@@ -101,4 +101,17 @@ test('a replay of a minute reads few pages, however many events are kept', async
   expect(waiting).toHaveLength(60);
   for (const { sql, pages, plan } of found)
     expect(pages, plan).toBeLessThan((sql.includes('insert') ? 8 : 3) * MOST_PAGES);
+});
+
+test('a delivery that the team wants sent again while a round ends is due at once', async () => {
+  const { database } = api;
+  await database.query('update webhooks set failures = 5 where id = $1', [webhook.id]); // in turn, by the first that waits
+  const [last] = await database.query<{ id: string }>(
+    "select id from deliveries where status = 'waiting' order by sequence desc limit 1",
+  );
+  const now = new Date();
+  await replayDelivery(database.storage().forTenant(webhook.tenant_id), webhook.id, last?.id ?? '', now);
+  const round = { attempts: [], position: webhook.position, release: true, now };
+  await recordRound(database.storage('parley_worker').forTenant(webhook.tenant_id), webhook, round);
+  expect(await database.query('select due_at from webhooks where id = $1', [webhook.id])).toEqual([{ due_at: now }]);
 });

@@ -62,14 +62,16 @@ test('an event that is sent again does not wait for earlier ones of a webhook th
   receiver.react(refuse(500));
   await makeEvents({ api, worker }, tenant, 6);
   await using deliveries = startDeliveries(api, worker);
+  const list = async (status: string) =>
+    (await send(tenant, 'GET', `${path}/deliveries?limit=100&status=${status}`)).body.data;
   await waitFor(async () => (await waitingOf(id)).length === 6);
   for (let round = 0; round < 2; round++) {
     const before = receiver.requests.length;
     deliveries.pass(10 * MINUTE);
     await waitFor(() => receiver.requests.length > before);
+    // the next attempt is due by the time of its record
+    await waitFor(async () => (await list('failed')).length === receiver.requests.length);
   }
-  const list = async (status: string) =>
-    (await send(tenant, 'GET', `${path}/deliveries?limit=100&status=${status}`)).body.data;
   const last = (await list('waiting')).find(({ sequence }: { sequence: number }) => sequence === 7);
   const replay = async () => {
     const { body } = await send(tenant, 'POST', `${path}/deliveries/${last.id}/replay`);
