@@ -44,10 +44,9 @@ async function fillFeed(bench: Bench, { uuid }: Tenant): Promise<void> {
 
 /** Numbers all events. */
 export async function numberAll(bench: Bench): Promise<void> {
-  for (let remain: boolean | undefined = true; remain; )
-    [{ remain } = { remain: undefined }] = await bench.query<{ remain: boolean }>(
-      'select remain from number_events(5000)',
-    );
+  let run: { remain: boolean } | undefined;
+  do [run] = await bench.query<{ remain: boolean }>('select remain from number_events(5000)');
+  while (run?.remain);
 }
 
 /** Adds a webhook to a receiver. */

@@ -104,7 +104,6 @@ const batchAt = (columns: string, time: string): string =>
 const PASSED = `passed as materialized (
   select events.tenant_id, events.id, events.type, object_id, written_at, numbered.sequence
   from ${numberedEvents(
-    '$1',
     batchAt('last - cardinality(ids)', '$3'),
     `least(${batchAt('last', '$4')}, (select feed_position from webhooks where tenant_id = $1 and id = $2))`,
   )} join events using (tenant_id, id)

@@ -66,13 +66,13 @@ export const readNumberingDelay = async (storage: Storage): Promise<number> =>
 const BATCH = 50;
 
 /**
- * The ids and types of a tenant's events with the numbers from after `after` up to `until`, in SQL, as `numbered`. Its columns
- * are those of a key of `events`, `type` and `sequence`.
+ * The ids and types of the events of a tenant (`$1`) with the numbers from after `after` up to `until`, in SQL, as `numbered`.
+ * Its columns are those of a key of `events`, `type` and `sequence`.
  */
-export const numberedEvents = (tenant: string, after: string, until: string): string =>
+export const numberedEvents = (after: string, until: string): string =>
   `(select batches.tenant_id, listed.id, listed.type, last - cardinality(ids) + listed.place as sequence
     from event_batches as batches cross join lateral unnest(ids, types) with ordinality as listed (id, type, place)
-    where batches.tenant_id = ${tenant} and last > ${after} and last < ${until} + ${BATCH}
+    where batches.tenant_id = $1 and last > ${after} and last < ${until} + ${BATCH}
       and last - cardinality(ids) + listed.place > ${after} and last - cardinality(ids) + listed.place <= ${until}
    ) as numbered`;
 
@@ -108,7 +108,7 @@ export async function listEvents(
   const to = Math.min(until, after + (types ? MAX_SCANNED : limit));
   const rows = await tenant.query<StoredEvent>(
     `with found as materialized (
-       select tenant_id, id, sequence from ${numberedEvents('$1', '$2::bigint', '$3::bigint')}
+       select tenant_id, id, sequence from ${numberedEvents('$2::bigint', '$3::bigint')}
        where $4::text[] is null or type = any($4) order by sequence limit $5
      )
      select ${COLUMNS} from found join events using (tenant_id, id) order by found.sequence`,

@@ -72,25 +72,16 @@ export interface IndexedAnswer extends AnswerText {
  * words of an answer without words are removed.
  */
 export async function indexAnswers(tx: Transaction, answers: Iterable<IndexedAnswer>): Promise<void> {
-  const written: AnswerWords[] = [];
+  const added: AnswerWords[] = [];
+  const replaced: AnswerWords[] = [];
   const silent: IndexedAnswer[] = [];
   for (const answer of answers) {
     const { tenant_id, id, first_received_at } = answer;
     const words = toTsvector(tenant_id, writtenText(answer));
-    if (words !== null) written.push({ tenant_id, id, first_received_at, words });
+    if (words !== null) (first_received_at ? added : replaced).push({ tenant_id, id, first_received_at, words });
     else if (answer.hadWords) silent.push(answer);
   }
-  await Promise.all([
-    addAnswerWords(
-      tx,
-      written.filter(({ first_received_at }) => first_received_at !== undefined),
-    ),
-    replaceAnswerWords(
-      tx,
-      written.filter(({ first_received_at }) => first_received_at === undefined),
-    ),
-    removeAnswerWords(tx, silent),
-  ]);
+  await Promise.all([addAnswerWords(tx, added), replaceAnswerWords(tx, replaced), removeAnswerWords(tx, silent)]);
 }
 
 interface AnswerWords extends Pick<IndexedAnswer, 'tenant_id' | 'id' | 'first_received_at'> {

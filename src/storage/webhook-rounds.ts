@@ -184,7 +184,7 @@ async function readFeed(tenant: TenantStorage, { position, event_types }: Leased
          where tenant_id = $1 and last > $2 order by last limit 1
        ) as kept
      ), ahead as materialized (
-       select * from ${numberedEvents('$1', '(select after from start)', `(select after + ${SCANNED_EVENTS} from start)`)}
+       select * from ${numberedEvents('(select after from start)', `(select after + ${SCANNED_EVENTS} from start)`)}
      ), wanted as materialized (
        select tenant_id, id, sequence from ahead where type = any($3) order by sequence limit ${ROUND_EVENTS + 1}
      )

@@ -44,7 +44,7 @@ beforeAll(async () => {
     `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
      select tenant_id, gen_random_uuid(), $2, id, sequence, type, object_id, written_at, attempt,
        case attempt when 1 then written_at else now() + interval '1 day' end, case attempt when 1 then 'delivered' else 'waiting' end
-     from ${numberedEvents('$1', '1000', '100000')} join events using (tenant_id, id, type), generate_series(1, 2) as attempt
+     from ${numberedEvents('1000', '100000')} join events using (tenant_id, id, type), generate_series(1, 2) as attempt
      where attempt = 1 or sequence <= 1000 + ${WAITING} order by attempt, sequence`,
     [tenant.uuid, webhookUuid(id)],
   );
