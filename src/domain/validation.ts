@@ -98,11 +98,24 @@ const isRefusal = (issues: readonly Issue[]): boolean =>
 const isInfinite = (value: unknown): boolean =>
   value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 
-/** Returns the faults of the branch that accepts the value's JSON type, or one fault that lists every alternative. */
+/** How far a value is from a branch: members that the branch does not have, then parts of another type, then all faults. */
+const distance = (issues: readonly Issue[]): number[] => [
+  issues.filter(({ code, path }) => code === 'unrecognized_keys' && path.length === 0).length,
+  issues.filter(({ code }) => code === 'invalid_type').length,
+  issues.length,
+];
+
+/** Orders branches by their distance. */
+const byDistance = (one: readonly Issue[], other: readonly Issue[]): number => {
+  const others = distance(other);
+  return distance(one).reduce((order, value, index) => order || value - (others[index] ?? 0), 0);
+};
+
+/** Returns the faults of the nearest branch that accepts the value's JSON type, or one fault that lists every alternative. */
 function faultsOfUnion(branches: readonly (readonly Issue[])[], value: unknown): Fault[] {
   const meant = branches.filter(issues => !isRefusal(issues));
   if (isInfinite(value)) return [{ path: [], code: 'out-of-range', detail: BEYOND_PRECISION }];
-  const [nearest] = meant.toSorted((one, other) => one.length - other.length);
+  const [nearest] = meant.toSorted(byDistance);
   if (nearest) return nearest.flatMap(issue => faultsOf(issue, value));
   const [first] = branches.flat();
   if (value === undefined) return [{ path: [], code: 'required', detail: `Required: send ${alternatives(branches)}.` }];

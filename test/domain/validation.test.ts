@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { text } from '../../src/domain/text.ts';
 import { bodyErrors, jsonPointer, parseInput, UNKNOWN_FIELD } from '../../src/domain/validation.ts';
 
 test('a JSON pointer resolves to the value at its path', () => {
@@ -31,6 +32,9 @@ describe('describing faults', () => {
     z.strictObject({ type: z.literal('square'), side: z.int() }),
   ]);
   const Value = z.union([z.number(), z.boolean(), z.strictObject({ option_id: z.string().max(3) })]);
+  const List = z.union([z.array(z.number()), z.array(text(3))]);
+  const Conditions = z.array(z.strictObject({ step: z.string(), op: z.enum(['eq', 'ne']) }));
+  const OneOf = z.union([z.strictObject({ any: z.number() }), z.strictObject({ all: Conditions })]);
 
   test.each([
     ['a missing field', Scale, {}, '/scale', 'required', 'Required: send 5 or 7.'],
@@ -46,6 +50,7 @@ describe('describing faults', () => {
       'too-long',
       'Must have at most 3 characters.',
     ],
+    ['the branch of the type of the items', List, ['long'], '/0', 'too-long', 'Must have at most 3 characters.'],
     [
       'no branch',
       Value,
@@ -82,6 +87,11 @@ describe('describing faults', () => {
       'unknown-field /list/0/y',
       'unknown-field /z',
     ]);
+  });
+
+  test('are those of the branch with the member that was sent', () => {
+    const faults = faultsOf(OneOf, { all: [{}, {}] }).map(([pointer]) => pointer);
+    expect(faults).toEqual(['/all/0/step', '/all/0/op', '/all/1/step', '/all/1/op']);
   });
 
   test('stops at fifty', () => {
