@@ -33,7 +33,7 @@ export const skewedConversation = ((): string => {
   return `00000000-0001-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}`;
 })();
 
-/** As `tagOf` in `src/storage/search-index.ts`. */
+/** As `tagOf` in `src/storage/lexemes.ts`. */
 const TAG = `translate(left(encode(sha256(convert_to(tenant::text, 'UTF8')), 'base64'), 4), '+/', '-_')`;
 
 /** The number of different texts of the large tenant and of each small one. */
@@ -45,8 +45,8 @@ const TEXTS = { large: 10_000, small: 50 };
  */
 const MAKE_TEXTS = `
   create temporary table texts as
-  select place, number, body, array_to_tsvector(array(
-    select tag || word from unnest(regexp_split_to_array(lower(body), '[^a-z0-9]+')) as word where word <> '')) as words
+  select place, number, body, array(
+    select tag || word from unnest(regexp_split_to_array(lower(body), '[^a-z0-9]+')) as word where word <> '') as words
   from (
     select place, number, ${TAG} as tag, (
       select string_agg('w' || floor(20000 * ((hashint8(number * 17 + word) & 1048575) / 1048576.0) ^ 3)::int, ' ')
@@ -71,6 +71,15 @@ function assignTenants(rows: number, steady: number) {
 }
 
 const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
+
+/**
+ * The words of a text as if they had been indexed at the time of row `n`, the last one at the end of this week: with the marks
+ * of `src/storage/lexemes.ts`.
+ */
+const wordsOfRow = (rows: string): string => {
+  const week = `(floor(extract(epoch from now()) / 604800)::int - (${rows} - n) * 2 / 604800) % 52`;
+  return `array_to_tsvector(array(select word || chr(65 + ${week} / 26) || chr(65 + ${week} % 26) from unnest(words) as word))`;
+};
 
 /** Ids of the tenants that `fillSkewed` fills: the large one, the small one of constant size, and the other small ones. */
 export const skewedTenants = ({ tenants }: Skew): string[] =>
@@ -113,7 +122,7 @@ async function fillAnswers(query: Query, tenants: string[], { answers, randomIds
          '{"platform": "ios", "locale": "en"}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, ${AT}, ${AT}, ${AT}
        from generate_series(1, $2::int) as n ${joinText('n / 3')} order by n
      ), worded as (
-       insert into answer_words select ${tenant}, ${AT}, ${id}, words
+       insert into answer_words select ${tenant}, ${AT}, ${id}, ${wordsOfRow('$2')}
        from generate_series(1, $2::int) as n ${joinText('n / 3')} where n % 3 = 0 order by n
      )
      insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
@@ -145,7 +154,7 @@ async function fillConversations(
        from generate_series(1, $2::int) as n cross join generate_series(1, $4::int) as seq ${joinText('n * 7 + seq')} order by n, seq
      )
      insert into message_words
-     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint * 1000 + seq')}, words
+     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint * 1000 + seq')}, ${wordsOfRow('$2')}
      from generate_series(1, $2::int) as n cross join generate_series(1, $4::int) as seq ${joinText('n * 7 + seq')} order by n, seq`,
     [tenants, conversations, uuidOf('member'), messagesEach],
   );

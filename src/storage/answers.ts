@@ -154,7 +154,7 @@ const searchableAnswers = (
     and answer_words.received_at = answers.received_at and answer_words.id = answers.id)`,
   filterUnindexed: async ({ filters }, search) =>
     filters.and('written_text(comment, "values") ilike all ($::text[])', search.trim().split(/\s+/).map(likeContains)),
-  find: (terms, after) => findAnswers(tenant, terms, after, limits.found),
+  find: (terms, limit, after) => findAnswers(tenant, terms, { limit, after, most: limits.found }),
 });
 
 /** Sets the tags of an answer. `check` throws to prevent it. */

@@ -1,42 +1,10 @@
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
+import { toTsvector } from './lexemes.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { unnest, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The searched texts: an answer's comment and text, a message or note, a conversation's subject. */
 export type TextKind = 'answer' | 'message' | 'subject';
-
-/** Cached tags of tenants. Computing one takes as long as preparing a short text. */
-const tags = new LRUCache<string, string>({ max: 1000 });
-
-/**
- * Returns the prefix of a tenant's indexed words, so that searches do not read entries of other tenants.
- *
- * It is short because each word has it. Two tenants with the same prefix only slow each other's searches down slightly.
- */
-function tagOf(tenantId: string): string {
-  let tag = tags.get(tenantId);
-  if (tag === undefined) {
-    tag = createHash('sha256').update(tenantId).digest('base64url').slice(0, 4);
-    tags.set(tenantId, tag);
-  }
-  return tag;
-}
-
-/**
- * Returns a text's words as `tsvector` input; null without words. Words are letters and digits and need no escaping.
- */
-function toTsvector(tenantId: string, text: string): string | null {
-  const words = wordsOf(text);
-  const tag = tagOf(tenantId);
-  return words.length > 0 ? words.map(word => `'${tag}${word}'`).join(' ') : null;
-}
-
-/** Returns a term as `tsquery` input. */
-export const toTsquery = (tenantId: string, term: SearchTerm): string =>
-  `(${term.map(form => `'${tagOf(tenantId)}${form}':*`).join(' | ')})`;
 
 /**
  * Returns the user-written text of an answer: the comment, and the text or the words of "other" of each step (`written_text`

@@ -1,8 +1,9 @@
 import { MAX_SCANNED, type Page } from '../domain/pages.ts';
 import { type SearchTerm, searchTerms } from '../domain/search-words.ts';
+import { toTsquery } from './lexemes.ts';
 import { endEarly, keyOf, type List, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { isIndexed, type TextKind, toTsquery } from './search-index.ts';
+import { isIndexed, type TextKind } from './search-index.ts';
 import type { Where } from './sql.ts';
 
 /** More frequent words are not looked up in the index: scanning the list finds them sooner. */
@@ -37,8 +38,8 @@ export interface SearchableList<Row> {
   matches: string;
   /** Adds the condition that applies while the index is incomplete. */
   filterUnindexed(list: List<Row>, search: string): Promise<void>;
-  /** Returns the ids of all matching rows after a position, or undefined if there are too many. */
-  find(terms: readonly string[], after: string[] | null): Promise<Found | undefined>;
+  /** Returns the ids of all matching rows after a position, for a page of `limit`, or undefined if there are too many. */
+  find(terms: readonly string[], limit: number, after: string[] | null): Promise<Found | undefined>;
 }
 
 /** Ids of matching rows in batches, in list order. */
@@ -72,7 +73,7 @@ export async function searchPage<Row extends { id: string }>(
   const queries = toQueries(tenant.tenantId, terms);
   const [indexed, found] = await Promise.all([
     isIndexed(tenant, searchable.kinds),
-    searchable.narrow ? undefined : searchable.find(queries, after),
+    searchable.narrow ? undefined : searchable.find(queries, limit, after),
   ]);
   if (!indexed) return readUnindexed(tenant, searchable, search, limit, after);
   if (found) return readFound(tenant, searchable, found, limit, after);
@@ -114,17 +115,14 @@ async function readFound<Row extends { id: string }>(
   return upTo ? endEarly(rows, upTo) : { rows, next: null };
 }
 
-/** The first batch is small: without further filters it fills a page. */
-const inBatches = (ids: string[], first: number): string[][] =>
-  [ids.slice(0, first), ids.slice(first)].filter(batch => batch.length > 0);
-const FIRST_BATCH = 25;
-
-/** Finds answers with these words after a position in the list, newest received first. */
+/**
+ * Finds at most `most` answers with these words after a position in the list, newest received first. Without further
+ * filters, the first batch fills a page of `limit` and shows whether there are more.
+ */
 export async function findAnswers(
   tenant: TenantStorage,
   terms: readonly string[],
-  after: string[] | null,
-  most: number,
+  { limit, after, most }: { limit: number; after: string[] | null; most: number },
 ): Promise<Found | undefined> {
   const rows = await tenant.query<{ found: string | null; found_at: Date }>(
     'select found, found_at from search_answers($1, $2, $3, $4, $5)',
@@ -134,7 +132,8 @@ export async function findAnswers(
   const ids = rows.slice(0, most).map(({ found }) => found as string);
   const last = rows[most - 1];
   const upTo = rows.length > most && last ? [last.found_at.toISOString(), last.found as string] : null;
-  return { batches: inBatches(ids, FIRST_BATCH), upTo };
+  const batches = [ids.slice(0, limit + 1), ids.slice(limit + 1)].filter(batch => batch.length > 0);
+  return { batches, upTo };
 }
 
 /** Finds conversations with a message, note or subject containing these words. */

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
@@ -23,6 +23,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const app = database.storage();
 const worker = database.storage('parley_worker');
 const TEAM: Author = { type: 'api', id: v7(), name: null };
+const WEEK_MS = 7 * 24 * 3600 * 1000;
 const ADA = { identity: 'ada', verified: true };
 
 let tenant: TenantStorage;
@@ -68,6 +69,25 @@ describe('answers', () => {
     const complete = words.toReversed().join(' ');
     await store(complete);
     expect(await searchAnswers(words.join(' '))).toEqual([complete]);
+  });
+
+  test('are found in whichever week they were indexed, also without its mark', async () => {
+    const endings = new Set<string>();
+    for (const weeks of [-30, -1, 0, 1]) {
+      vi.setSystemTime(Date.now() + weeks * WEEK_MS);
+      const { id } = await store('needle');
+      vi.useRealTimers();
+      const [row] = await database.query<{ words: string }>('select words::text from answer_words where id = $1', [id]);
+      endings.add(/^'.{4}needle(?<mark>[A-Z]{2})'$/.exec(row?.words ?? '')?.groups?.mark ?? '');
+    }
+    expect([...endings].filter(ending => ending !== '')).toHaveLength(4);
+    await database.query(
+      `update answer_words set words = array_to_tsvector(array(select regexp_replace(word, '[A-Z]{2}$', '') from unnest(tsvector_to_array(words)) as word))
+       where id in (select id from answer_words where tenant_id = $1 order by received_at limit 1)`,
+      [tenant.tenantId],
+    );
+    for (const q of ['needle', 'nee', 'NEEDLE']) expect(await searchAnswers(q)).toHaveLength(4);
+    for (const mark of endings) expect(await searchAnswers(`needle${mark}`)).toEqual([]);
   });
 
   test('are found by a text answer and by the words of "other"', async () => {
