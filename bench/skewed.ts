@@ -73,12 +73,13 @@ function assignTenants(rows: number, steady: number) {
 const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
 
 /**
- * The words of a text as if they had been indexed at the time of row `n`, the last one at the end of this week: with the marks
- * of `src/storage/lexemes.ts`.
+ * The words of a text as if they had been indexed at the time of row `n`, the last one at the end of this week: those of the
+ * large tenant with the marks of `src/storage/lexemes.ts`.
  */
 const wordsOfRow = (rows: string): string => {
   const week = `(floor(extract(epoch from now()) / 604800)::int - (${rows} - n) * 2 / 604800) % 52`;
-  return `array_to_tsvector(array(select word || chr(65 + ${week} / 26) || chr(65 + ${week} % 26) from unnest(words) as word))`;
+  const mark = `case when place = 1 then chr(65 + ${week} / 26) || chr(65 + ${week} % 26) else '' end`;
+  return `array_to_tsvector(array(select word || ${mark} from unnest(words) as word))`;
 };
 
 /** Ids of the tenants that `fillSkewed` fills: the large one, the small one of constant size, and the other small ones. */

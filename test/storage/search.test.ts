@@ -9,6 +9,7 @@ import type { Author } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
 import { deleteConversation } from '../../src/storage/conversations.ts';
 import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import { toTsvector, UNMARKED_TEXTS } from '../../src/storage/lexemes.ts';
 import { changeMessage } from '../../src/storage/message-edits.ts';
 import { type Added, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
@@ -75,6 +76,7 @@ describe('answers', () => {
     const endings = new Set<string>();
     for (const weeks of [-30, -1, 0, 1]) {
       vi.setSystemTime(Date.now() + weeks * WEEK_MS);
+      for (let texts = 0; texts < UNMARKED_TEXTS; texts++) toTsvector(tenant.tenantId, 'another');
       const { id } = await store('needle');
       vi.useRealTimers();
       const [row] = await database.query<{ words: string }>('select words::text from answer_words where id = $1', [id]);
