@@ -98,18 +98,14 @@ const isRefusal = (issues: readonly Issue[]): boolean =>
 const isInfinite = (value: unknown): boolean =>
   value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 
-/** How far a value is from a branch: members that the branch does not have, then parts of another type, then all faults. */
-const distance = (issues: readonly Issue[]): number[] => [
-  issues.filter(({ code, path }) => code === 'unrecognized_keys' && path.length === 0).length,
-  issues.filter(({ code }) => code === 'invalid_type').length,
-  issues.length,
-];
+const countUnknown = (issues: readonly Issue[]): number =>
+  issues.filter(({ code, path }) => code === 'unrecognized_keys' && path.length === 0).length;
+const countOtherType = (issues: readonly Issue[]): number =>
+  issues.filter(({ code }) => code === 'invalid_type').length;
 
-/** Orders branches by their distance. */
-const byDistance = (one: readonly Issue[], other: readonly Issue[]): number => {
-  const others = distance(other);
-  return distance(one).reduce((order, value, index) => order || value - (others[index] ?? 0), 0);
-};
+/** Orders branches by unknown members of the value, then by its parts of another type, then by all faults. */
+const byDistance = (one: readonly Issue[], other: readonly Issue[]): number =>
+  countUnknown(one) - countUnknown(other) || countOtherType(one) - countOtherType(other) || one.length - other.length;
 
 /** Returns the faults of the nearest branch that accepts the value's JSON type, or one fault that lists every alternative. */
 function faultsOfUnion(branches: readonly (readonly Issue[])[], value: unknown): Fault[] {

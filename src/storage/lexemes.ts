@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../domain/durations.ts';
 import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
 
 /*
@@ -35,7 +36,7 @@ function indexedTenant(tenantId: string): IndexedTenant {
  */
 const tagOf = (tenantId: string): string => indexedTenant(tenantId).tag;
 
-const WEEK_MS = 7 * 24 * 3600 * 1000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** After so many weeks the marks repeat, because PostgreSQL never removes a word from the index. */
 const WEEKS = 52;

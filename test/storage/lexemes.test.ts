@@ -1,8 +1,9 @@
 import { v7 } from 'uuid';
 import { afterEach, expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/domain/durations.ts';
 import { toTsquery, toTsvector, UNMARKED_TEXTS } from '../../src/storage/lexemes.ts';
 
-const WEEK_MS = 7 * 24 * 3600 * 1000;
+const WEEK_MS = 7 * DAY_MS;
 afterEach(() => void vi.useRealTimers());
 
 /** The ends of the words of a tenant's next texts. */

@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import { DAY_MS } from '../../src/domain/durations.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import { updateConversation } from '../../src/storage/conversation-changes.ts';
@@ -24,7 +25,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const app = database.storage();
 const worker = database.storage('parley_worker');
 const TEAM: Author = { type: 'api', id: v7(), name: null };
-const WEEK_MS = 7 * 24 * 3600 * 1000;
+const WEEK_MS = 7 * DAY_MS;
 const ADA = { identity: 'ada', verified: true };
 
 let tenant: TenantStorage;
