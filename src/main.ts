@@ -50,6 +50,7 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
     import('./platform/v8-flags.ts'),
   ]);
   const log = createLog(config.LOG_LEVEL, role, tracing?.traceIds);
+  for (const warning of config.misspelt) log.warn(warning);
   setFlags(START_FLAGS);
   const { runRole } = await import('./commands/roles.ts');
   let started: Promise<RunningRole>;

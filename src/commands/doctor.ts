@@ -27,7 +27,9 @@ export async function diagnose(
     const checks = error.faults.map(fault => ill('configuration', fault, 'config/env.example lists all settings.'));
     return { ok: false, checks };
   }
-  const checks = [well('configuration', 'all settings are valid'), ...(await examine(config, log, look))];
+  const settings = well('configuration', 'all settings are valid');
+  if (config.misspelt.length > 0) settings.hint = config.misspelt.join('\n');
+  const checks = [settings, ...(await examine(config, log, look))];
   return { ok: checks.every(check => check.ok), checks };
 }
 

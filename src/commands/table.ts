@@ -14,6 +14,7 @@ function loadSettings({ environment }: Host): Config {
   } catch {
     throw new ConfigError([
       'DATABASE_URL: is required, because the embedded PostgreSQL is not installed (the container image does not include it)',
+      ...config.misspelt,
     ]);
   }
 }

@@ -217,6 +217,8 @@ export type Config = Readonly<
     BASE_URL: string;
     database: DatabaseAddress | undefined;
     redis: RedisAddress | undefined;
+    /** A warning for each variable that may be a misspelt setting. */
+    misspelt: readonly string[];
   }
 >;
 
@@ -267,7 +269,7 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
   const read = readSecretFiles(environment, faults);
-  faults.push(...findMisspelt(environment, NAMES));
+  const misspelt = findMisspelt(environment, NAMES);
   const given = Object.fromEntries(Object.keys(Settings.shape).map(name => [name, read[name] || undefined]));
   const parsed = Settings.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`));
@@ -289,11 +291,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
     faults.push('OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
-  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
+  if (faults.length > 0 || !parsed.success) throw new ConfigError([...faults, ...misspelt]);
   return Object.freeze({
     ...parsed.data,
     ...storeUrls(parsed.data),
     ...storeAddresses(parsed.data, environment),
+    misspelt,
     BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}`,
   });
 }

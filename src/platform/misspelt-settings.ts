@@ -28,8 +28,8 @@ const resembles = (name: string, setting: string): boolean =>
   editDistance(name, setting, MOST_EDITS) <= (name[0] === setting[0] ? MOST_EDITS : 1);
 
 /**
- * Returns a fault for each variable that is one or two letters from a setting, which would otherwise be ignored: a
- * misspelt `QUEUE_DURABILITY` would leave the default in force. Empty variables count as absent.
+ * Returns a warning for each variable that is one or two letters from a setting: a misspelt `QUEUE_DURABILITY` leaves the
+ * default in force. It may also be a variable of another program, so it is no fault. Empty variables count as absent.
  */
 export function findMisspelt(environment: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
   const known = new Set(settings);
@@ -38,6 +38,6 @@ export function findMisspelt(environment: NodeJS.ProcessEnv, settings: readonly 
     .filter(([name, value]) => value && !known.has(name) && !UNRELATED.has(name))
     .flatMap(([name]) => {
       const meant = long.find(setting => resembles(name, setting));
-      return meant ? [`${name}: is not a setting. If you mean ${meant}, correct the name; otherwise remove it`] : [];
+      return meant ? [`${name}: is not a setting and is ignored. If you mean ${meant}, correct the name`] : [];
     });
 }

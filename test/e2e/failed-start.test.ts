@@ -31,12 +31,15 @@ describe('a worker that cannot start', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const METRICS_PORT = String((other.address() as AddressInfo).port);
-    const { code, output } = await startWorker({ METRICS_PORT, HOST: '127.0.0.1' });
+    const { code, output } = await startWorker({ METRICS_PORT, HOST: '127.0.0.1', BASE_URI: 'https://x' });
     other.close();
     expect([code, output]).toEqual([
       1,
-      `parley: Another process uses port ${METRICS_PORT} of 127.0.0.1. Stop it, or set METRICS_PORT to another port.\n`,
+      expect.stringContaining(
+        `parley: Another process uses port ${METRICS_PORT} of 127.0.0.1. Stop it, or set METRICS_PORT to another port.\n`,
+      ),
     ]);
+    expect(output).toMatch(/"level":"warn".*BASE_URI: is not a setting and is ignored/);
   });
 
   test.each([
