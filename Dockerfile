@@ -70,7 +70,7 @@ COPY --from=build /cache /app/node_modules/.cache
 WORKDIR /app
 # The cache contains the executable itself too, so that Node's TypeScript compiler is not loaded. With more than two arenas, malloc
 # keeps more memory that it does not use.
-ENV HOST=0.0.0.0 NODE_OPTIONS=--max-semi-space-size=16 NODE_COMPILE_CACHE=/app/node_modules/.cache/parley MALLOC_ARENA_MAX=2
+ENV HOST=:: NODE_OPTIONS=--max-semi-space-size=16 NODE_COMPILE_CACHE=/app/node_modules/.cache/parley MALLOC_ARENA_MAX=2
 USER 1000:1000
 EXPOSE 3000 9464
 STOPSIGNAL SIGTERM

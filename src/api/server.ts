@@ -7,6 +7,7 @@ import { limitParsedIds, parsedIds } from '../domain/ids.ts';
 import { type Caches, createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
 import { boundConnections } from '../platform/connections.ts';
+import { listenOptions } from '../platform/listen-address.ts';
 import type { Log } from '../platform/log.ts';
 import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -293,7 +294,7 @@ function createHttpServer(answer: RequestListener, baseUrl: string): Server {
 const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, BACKLOG, () => {
+    server.listen({ ...listenOptions(port, host), backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve((server.address() as { port: number }).port);
     });

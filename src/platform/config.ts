@@ -52,7 +52,9 @@ const Settings = z.object({
   HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Listen address of the API and the metrics; 0.0.0.0 in the container image'),
+    .describe(
+      'Listen address of the API and the metrics; :: in the container image, which is every address of IPv6 and IPv4',
+    ),
   METRICS_PORT: integer(0, 65_535)
     .default(9464)
     .describe('Port of the Prometheus metrics and of the probes /livez and /readyz'),

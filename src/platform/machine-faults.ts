@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { listenOptions } from './listen-address.ts';
 
 /** A fault of the machine that prevents a start, in one line with its remedy. */
 export class MachineFault extends Error {
@@ -82,7 +83,7 @@ const requireFreePort = (host: string, port: number, setting: string): Promise<v
           : describeMachineFault(error);
       fail(line ? new MachineFault(line, { cause: error }) : error);
     });
-    server.listen(port, host, () => server.close(() => done()));
+    server.listen(listenOptions(port, host), () => server.close(() => done()));
   });
 
 /** Returns the free bytes of the disk on which a folder is, or will be created. */

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { BUILD } from './build-info.ts';
 import { boundConnections } from './connections.ts';
+import { listenOptions } from './listen-address.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -80,7 +81,7 @@ export async function openMetricsServer(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => resolve());
+    server.listen(listenOptions(port, host), () => resolve());
   });
   return {
     port: (server.address() as { port: number }).port,

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -6,6 +7,9 @@ import { waitFor } from '../support/wait.ts';
 import { BASE_IMAGE, docker, IMAGE, ROOT, tryDocker } from './docker.ts';
 
 const LARGEST_BYTES = 250_000_000;
+/** Of Linux. */
+const AF_INET6 = 10;
+const EAFNOSUPPORT = 97;
 const READ_ONLY = ['run', '--rm', '--read-only', '--cap-drop', 'ALL', '--network', 'none'];
 
 const inspectContainer = async (id: string) => JSON.parse(await docker(['inspect', id]))[0];
@@ -17,7 +21,7 @@ test('the image runs as a numeric non-root user, ends on SIGTERM, and has a vers
   expect(config.User).toBe('1000:1000');
   expect(config.StopSignal).toBe('SIGTERM');
   expect(config.Entrypoint).toEqual(['parley']);
-  expect(config.Env).toContain('HOST=0.0.0.0');
+  expect(config.Env).toContain('HOST=::');
   const { version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(config.Labels).toMatchObject({
     'org.opencontainers.image.title': 'Parley',
@@ -25,6 +29,23 @@ test('the image runs as a numeric non-root user, ends on SIGTERM, and has a vers
     'org.opencontainers.image.licenses': license,
   });
   expect(await shell('id -u')).toBe('1000');
+});
+
+test('the image listens on IPv6 and IPv4, and on IPv4 where the kernel has no IPv6', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-seccomp-'));
+  const noIpv6 = join(folder, 'no-ipv6.json');
+  const refusal = { names: ['socket'], action: 'SCMP_ACT_ERRNO', errnoRet: EAFNOSUPPORT };
+  const ofIpv6 = [{ index: 0, value: AF_INET6, op: 'SCMP_CMP_EQ' }];
+  writeFileSync(noIpv6, JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls: [{ ...refusal, args: ofIpv6 }] }));
+  const script = `
+    const { listenOptions } = await import('/app/src/platform/listen-address.ts');
+    const server = require('node:http').createServer().listen(listenOptions(0, process.env.HOST));
+    server.on('listening', () => { console.log(server.address().address); server.close(); });`;
+  const run = (...options: string[]) =>
+    docker([...READ_ONLY, ...options, '--entrypoint', 'node', IMAGE, '-e', `(async () => {${script}})()`]);
+  expect(await run()).toBe('::');
+  expect(await run('--security-opt', `seccomp=${noIpv6}`)).toBe('0.0.0.0');
+  rmSync(folder, { recursive: true });
 });
 
 test('the image adds at most 250 MB to its base image', async () => {

@@ -1,0 +1,8 @@
+/**
+ * Returns the options of `listen` for a port of an address.
+ *
+ * Without a host, Node listens on `::`, which takes IPv4 too, and on 0.0.0.0 where the kernel has no IPv6. With `::` as
+ * the host it would fail there.
+ */
+export const listenOptions = (port: number, host: string): { port: number; host?: string } =>
+  host === '::' ? { port } : { port, host };
