@@ -263,7 +263,7 @@ export interface Schemas {
   IdentityProvider: { name: string; login_url: string };
   LoggedIn: { member: Schemas["Account"]; csrf_token: string };
   SessionPage: { data: Schemas["Session"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
-  Session: { id: string; current: boolean; user_agent: string; ip: string; created_at: string; last_seen_at: string; expires_at: string };
+  Session: { id: string; current: boolean; user_agent: string; ip: string | null; created_at: string; last_seen_at: string; expires_at: string };
   PasswordResetRequested: {  };
   TotpEnrolment: { secret: string; uri: string };
   RecoveryCodes: { recovery_codes: string[] };

@@ -27,8 +27,8 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   header(name: string): string | undefined;
   /** Returns one of Parley's cookies, by its name without prefix. */
   cookie(name: string): string | undefined;
-  /** Returns the client's address, considering `TRUSTED_PROXY_HOPS` proxies. */
-  clientIp(): string;
+  /** Returns the client's address, considering `TRUSTED_PROXY_HOPS` proxies; null if it is unknown. */
+  clientIp(): string | null;
   requestId: string;
   receivedAt: Date;
   /** The sort key where this page of the list begins, from `cursor`; null for the first page. */
@@ -36,7 +36,7 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   /** Returns a page of this list with its next cursor and `Link`. */
   page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
   /** Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. */
-  limitIssue(scope: IssueLimit, key: string): Promise<void>;
+  limitIssue(scope: IssueLimit, key: string | null): Promise<void>;
   /**
    * Throws 412 when `If-Match` does not contain the tag of this representation, or `If-None-Match` does. Pass null for a
    * resource that does not exist yet. Only for operations with `ifMatch`.

@@ -36,7 +36,10 @@ export const Session = z
     id: typeIdOut('session'),
     current: z.boolean().meta({ description: 'Whether this is the current session' }),
     user_agent: z.string(),
-    ip: z.string(),
+    ip: z
+      .string()
+      .nullable()
+      .meta({ description: 'IP address, as the strictest `ip_mode` of the tenants of its account allows' }),
     created_at: TimestampOut,
     last_seen_at: TimestampOut,
     expires_at: TimestampOut,

@@ -92,7 +92,10 @@ export const Tenant = z
     timezone: z.string(),
     cooldown_days: int32().meta({ description: 'Minimum number of days between two questions for the same identity' }),
     retention: z.object(Retention.shape).meta({ id: 'Retention' }),
-    ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
+    ip_mode: IpMode.meta({
+      description:
+        'How IP addresses are stored in the audit log and with sessions; a session follows the strictest of its tenants',
+    }),
     identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
     auto_resolve_days: AutoResolveDays,
     office_hours: OfficeHours,
@@ -156,14 +159,4 @@ export function changedSettings(before: TenantSettings, patch: TenantPatch): Par
     appearance: appearance && changeAppearance(completeAppearance(before.appearance), appearance),
   };
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-}
-
-/** Returns the address as a mode stores it: in full, its network (/24, /48), or null. */
-export function maskIp(ip: string, mode: IpMode): string | null {
-  if (mode === 'none') return null;
-  if (mode === 'full') return ip;
-  const mapped = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (mapped.includes('.')) return mapped.replace(/\.\d+$/, '.0');
-  const [head = ''] = mapped.split('::');
-  return `${[...head.split(':').filter(Boolean), '0', '0', '0'].slice(0, 3).join(':')}::`;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from './addresses.ts';
+import { networkOf, parseAddress } from './addresses.ts';
 import { type Closed, createConnectionGroups, type Member, type Reason } from './connection-groups.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -144,7 +144,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
 
   const enter = (socket: Socket) => {
     const connection = createConnection(socket);
-    const refusal = groups.enter(connection, perAddress ? networkOf(socket.remoteAddress ?? '') : '');
+    const refusal = groups.enter(connection, perAddress ? networkOf(parseAddress(socket.remoteAddress ?? '')) : '');
     if (refusal) {
       report.count(refusal, 'new');
       socket.destroy();

@@ -2,7 +2,7 @@ import type { Action, ActorType } from '../domain/audit-log.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import type { IpMode } from '../domain/tenants.ts';
-import { maskIp } from '../domain/tenants.ts';
+import { truncateAddress } from '../platform/addresses.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 
@@ -25,6 +25,12 @@ export type AuditEvent = Omit<AuditRow, 'id' | 'at'>;
 
 const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
 
+/** Returns an address as a mode stores it: in full, its network, or null. */
+export function maskAddress(address: string | null, mode: IpMode): string | null {
+  if (address === null || mode === 'none') return null;
+  return mode === 'full' ? address : truncateAddress(address);
+}
+
 /**
  * Inserts an entry into a tenant's audit log, with the address as `ip_mode` allows.
  *
@@ -46,7 +52,7 @@ export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, n
         act.target_id,
         act.target_name,
         act.fields,
-        act.ip && maskIp(act.ip, row?.ip_mode ?? 'none'),
+        maskAddress(act.ip, row?.ip_mode ?? 'none'),
         act.request_id,
       ],
     );

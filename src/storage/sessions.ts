@@ -1,12 +1,14 @@
 import { notFound } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
+import { IpMode } from '../domain/tenants.ts';
+import { maskAddress } from './audit-log.ts';
 import type { AccountStorage, Storage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface SessionRow {
   id: string;
   user_agent: string;
-  ip: string;
+  ip: string | null;
   created_at: Date;
   last_seen_at: Date;
   expires_at: Date;
@@ -50,21 +52,27 @@ export interface NewSession {
   id: string;
   token_hash: Buffer;
   user_agent: string;
-  ip: string;
+  /** Before the tenants' `ip_mode` is applied. */
+  ip: string | null;
   expires_at: Date;
 }
 
-/** Inserts a session within a transaction with its account's scope. */
+/** Inserts a session within a transaction with its account's scope. Its address follows the strictest of the account's tenants. */
 export async function insertSession(
   tx: Transaction,
   accountId: string,
   { id, token_hash, user_agent, ip, expires_at }: NewSession,
   now: Date,
 ): Promise<void> {
+  const modes = await tx.query<{ ip_mode: IpMode }>(
+    'select ip_mode from tenants where id in (select tenant_id from members where account_id = $1)',
+    [accountId],
+  );
+  const strictest = IpMode.options.find(mode => modes.some(({ ip_mode }) => ip_mode === mode)) ?? 'none';
   await tx.query(
     `insert into sessions (id, account_id, token_hash, user_agent, ip, created_at, last_seen_at, expires_at)
      values ($1, $2, $3, $4, $5, $6, $6, $7)`,
-    [id, accountId, token_hash, user_agent, ip, now, expires_at],
+    [id, accountId, token_hash, user_agent, maskAddress(ip, strictest), now, expires_at],
   );
 }
 

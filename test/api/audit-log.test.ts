@@ -4,7 +4,6 @@ import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_SCANNED } from '../../src/domain/pages.ts';
-import { maskIp } from '../../src/domain/tenants.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
@@ -146,9 +145,24 @@ describe('an entry', () => {
       await api.request('PATCH', '/v1/tenant', { headers: person.headers, body: { ip_mode } });
     const { data } = (await read('', person)).body;
     expect(data.map((line: { ip: string }) => line.ip)).toEqual([null, '127.0.0.0', '127.0.0.1']);
-    expect(maskIp('::ffff:192.0.2.7', 'truncated')).toBe('192.0.2.0');
-    expect(maskIp('2001:db8:1:2:3::4', 'truncated')).toBe('2001:db8:1::');
-    expect(maskIp('::1', 'truncated')).toBe('0:0:0::');
+  });
+
+  test.each([
+    ['203.0.113.9:52144', '203.0.113.0'],
+    ['[2001:db8:1:2:3::4]:443', '2001:db8:1::'],
+    ['fe80::1%eth0', 'fe80:0:0::'],
+    ['unknown', null],
+  ])('has a truncated address of %s, as a proxy sends it, like the session', async (sent, stored) => {
+    await using proxied = await createApi({ sharing: api, settings: { TRUSTED_PROXY_HOPS: '1' } });
+    const own = await makeTenant(api);
+    const person = await makeMember(api, own, 'owner');
+    await api.request('PATCH', '/v1/tenant', { headers: person.headers, body: { ip_mode: 'truncated' } });
+    const headers = { 'X-Forwarded-For': sent };
+    const body = { email: person.email, password: PASSWORD };
+    expect((await proxied.request('POST', '/v1/session', { headers, body })).status).toBe(200);
+    expect((await read('?action=session.started', person)).body.data[0].ip).toBe(stored);
+    const sessions = await api.request('GET', '/v1/sessions', { headers: person.headers });
+    expect(sessions.body.data.map(({ ip }: { ip: string | null }) => ip)).toContain(stored);
   });
 });
 

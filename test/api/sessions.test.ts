@@ -143,7 +143,7 @@ describe('a session', () => {
     const list = await api.request('GET', '/v1/sessions', { headers: person.headers });
     expect(list.body.data).toHaveLength(3);
     expect(list.body.data.filter((one: { current: boolean }) => one.current)).toHaveLength(1);
-    expect(list.body.data[0]).toMatchObject({ user_agent: 'a test', ip: '192.0.2.7' });
+    expect(list.body.data[0]).toMatchObject({ user_agent: 'a test', ip: null });
     const ofPhone = (await me(phone)).body.session.id;
     const end = (id: string, headers: Record<string, string>) =>
       api.request('DELETE', `/v1/sessions/${id}`, { headers });
@@ -154,6 +154,27 @@ describe('a session', () => {
     expect((await api.request('DELETE', '/v1/sessions', { headers: person.headers })).status).toBe(204);
     for (const headers of [person.headers, laptop]) expect((await me(headers, second)).status).toBe(401);
     expect((await me(stranger.headers)).status).toBe(200);
+  });
+
+  test("has an address as the strictest of its account's tenants allows", async () => {
+    const [full, truncated] = [await makeTenant(api, 'Full'), await makeTenant(api, 'Truncated')];
+    for (const [each, ip_mode] of [
+      [full, 'full'],
+      [truncated, 'truncated'],
+    ] as const) {
+      const { headers } = await makeMember(api, each, 'owner');
+      await api.request('PATCH', '/v1/tenant', { headers, body: { ip_mode } });
+    }
+    const person = await makeMember(api, full, 'agent');
+    const address = async () => {
+      const headers = { ...(await openSession(api, person.accountId)), 'Tenant-Id': full.id };
+      return (await api.request('GET', '/v1/sessions', { headers })).body.data[0].ip;
+    };
+    expect(await address()).toBe('192.0.2.7');
+    await joinTenant(api, truncated, person, 'agent');
+    expect(await address()).toBe('192.0.2.0');
+    await joinTenant(api, tenant, person, 'agent');
+    expect(await address()).toBeNull();
   });
 
   test('ends after inactivity and at its maximum age', async () => {

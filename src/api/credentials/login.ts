@@ -13,8 +13,8 @@ type LoginDeps = Pick<CredentialDeps, 'storage' | 'keychain' | 'metrics' | 'now'
 
 /** The part of a request that identifies and counts a login attempt. */
 interface Attempt {
-  limitIssue(scope: 'login' | 'login-ip', key: string): Promise<void>;
-  clientIp(): string;
+  limitIssue(scope: 'login' | 'login-ip', key: string | null): Promise<void>;
+  clientIp(): string | null;
   cookie(name: string): string | undefined;
 }
 

@@ -104,7 +104,7 @@ function asMember(found: FoundSession, tenantId: string | undefined): SessionCal
 /** The browser that starts a session. */
 export interface Device {
   userAgent: string;
-  ip: string;
+  ip: string | null;
 }
 
 /** A new session: its row, its cookie, and the token for writes. */

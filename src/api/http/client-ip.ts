@@ -1,7 +1,11 @@
 import type { Context } from 'koa';
+import { parseAddress } from '../../platform/addresses.ts';
 
-/** Returns the client's address: the entry of `X-Forwarded-For` added by the outermost of `hops` trusted proxies. */
-export function clientIp(ctx: Context, hops: number): string {
+/**
+ * Returns the client's address in canonical form: the entry of `X-Forwarded-For` added by the outermost of `hops` trusted
+ * proxies. Null if that entry is no address.
+ */
+export function clientIp(ctx: Context, hops: number): string | null {
   const forwarded =
     hops > 0
       ? ctx
@@ -9,5 +13,5 @@ export function clientIp(ctx: Context, hops: number): string {
           .split(',')
           .map(entry => entry.trim())
       : [];
-  return forwarded[forwarded.length - hops] || (ctx.req.socket.remoteAddress ?? '');
+  return parseAddress(forwarded[forwarded.length - hops] || (ctx.req.socket.remoteAddress ?? ''));
 }

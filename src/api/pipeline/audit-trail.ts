@@ -11,7 +11,7 @@ type AuditDeps = Pick<ApiDeps, 'storage' | 'now'>;
 
 /** The client address and id of the request. */
 interface RequestOrigin {
-  clientIp(): string;
+  clientIp(): string | null;
   requestId: string;
 }
 

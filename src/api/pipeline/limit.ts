@@ -148,8 +148,8 @@ function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Confi
 const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
 
 /** Counts an attempt under a limit for issuing credentials. Fails closed: refused when the store is unreachable. */
-export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {
-  const counted = BY_ADDRESS.has(scope) ? networkOf(key) : key;
+export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string | null): Promise<void> {
+  const counted = BY_ADDRESS.has(scope) ? networkOf(key) : (key ?? '');
   try {
     const verdict = await deps.limits.consumeStrictly(limitsOf(deps.config)[scope], counted);
     setRateLimitHeaders(ctx, verdict);

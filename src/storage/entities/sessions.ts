@@ -9,7 +9,7 @@ export const SessionEntity = defineEntity({
     account_id: uuid(),
     token_hash: p.blob(),
     user_agent: text(),
-    ip: text(),
+    ip: text().nullable(),
     created_at: moment(),
     last_seen_at: moment(),
     expires_at: moment(),

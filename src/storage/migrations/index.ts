@@ -64,6 +64,7 @@ import { LongConversations } from './20270110-long-conversations.ts';
 import { ContinuedConversations } from './20270111-continued-conversations.ts';
 import { LockedObjects } from './20270112-locked-objects.ts';
 import { EventBatches } from './20270113-event-batches.ts';
+import { SessionAddresses } from './20270128-session-addresses.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -133,6 +134,7 @@ export const MIGRATIONS = [
   { name: '20270111-continued-conversations', class: ContinuedConversations },
   { name: '20270112-locked-objects', class: LockedObjects },
   { name: '20270113-event-batches', class: EventBatches },
+  { name: '20270128-session-addresses', class: SessionAddresses },
 ];
 
 /**
