@@ -17,7 +17,7 @@ export interface DockerOptions {
   /** Sent on standard input. */
   input?: string;
   /** Added to this process's environment. */
-  environment?: Record<string, string>;
+  environment?: Record<string, string | undefined>;
 }
 
 /** Runs `docker` in the project's root and returns its output, regardless of the exit code. */
