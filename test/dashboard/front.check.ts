@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDashboard } from '../../src/api/site/dashboard.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { expectNoViolations, expectNoViolationsOn, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
@@ -29,6 +34,25 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/dashboard/questions');
     await expectNoViolations(watched);
+  });
+
+  test('the setup link shows its page as soon as the dashboard is built', async () => {
+    const router = new Router();
+    addDashboard(router, async () => undefined);
+    const unbuilt = new Koa().use(router.routes()).listen(0, '127.0.0.1');
+    await once(unbuilt, 'listening');
+    const reply = await fetch(`http://127.0.0.1:${(unbuilt.address() as AddressInfo).port}/dashboard/setup`);
+    unbuilt.close();
+    const notBuilt = { status: reply.status, headers: Object.fromEntries(reply.headers), body: await reply.text() };
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    let isBuilt = false;
+    await page.route(`${api.baseUrl}/dashboard/setup`, route => (isBuilt ? route.continue() : route.fulfill(notBuilt)));
+    await page.goto(`${api.baseUrl}/dashboard/setup#token=x`);
+    await page.getByRole('heading', { name: 'The dashboard is not built yet' }).waitFor();
+    isBuilt = true;
+    await page.locator('#root h1').waitFor();
+    expect(page.url()).toBe(`${api.baseUrl}/dashboard/setup#token=x`);
   });
 
   test('every page passes the checks', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { notFound, Problem } from '../../domain/problem.ts';
@@ -25,17 +26,27 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** All other files are revalidated by their entity tag. */
 const EACH_TIME = 'no-cache';
 
+/** A refresh by `<meta>` would not load the page again: the setup link has a fragment, so it would only scroll. */
+const RELOAD = 'setTimeout(() => location.reload(), 2000)';
+
 const NOT_BUILT_PAGE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3"><title>Parley</title>
+<html lang="en"><head><meta charset="utf-8"><title>Parley</title><script>${RELOAD}</script>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style></head>
 <body><h1>The dashboard is not built yet</h1><p>When started from source, Parley builds it, which takes a few seconds. This
 page reloads automatically. If it does not change, check the log and run <code>npm run build</code>.</p></body></html>
 `;
 
+const NOT_BUILT_POLICY = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  `script-src 'sha256-${createHash('sha256').update(RELOAD).digest('base64')}'`,
+  "frame-ancestors 'none'",
+].join('; ');
+
 function sendNotBuilt(ctx: Context): void {
   ctx.status = 503;
   ctx.set({
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'Content-Security-Policy': NOT_BUILT_POLICY,
     'Cache-Control': 'no-store',
     'Retry-After': '3',
   });
@@ -87,8 +98,7 @@ const isNavigation = (ctx: Context, name: string): boolean =>
  *
  * Other paths are 404, for a browser with the page, which offers the way back. Until the dashboard is built, its pages reply 503.
  */
-export function addDashboard(router: Router): void {
-  const pages = createPages();
+export function addDashboard(router: Router, pages = createPages()): void {
   const serve = async (ctx: Context) => {
     ctx.state.route = `${BASE}/*`;
     const name = ctx.path.slice(BASE.length + 1);
