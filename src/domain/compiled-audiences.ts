@@ -3,6 +3,7 @@ import type { CardRecord } from './cards.ts';
 import { DAY_MS } from './durations.ts';
 import type { Attributes } from './identities.ts';
 import { parseTypeId } from './ids.ts';
+import { matcherOf } from './locales.ts';
 import { parseDate, type ValueOperator } from './operators.ts';
 import { compareVersions, parseVersion, type Version } from './semver.ts';
 import { type Condition, holds } from './steps.ts';
@@ -143,12 +144,12 @@ function versionTest({ op, value }: DeviceCondition): (app_version: string | nul
 /** Returns a locale in the form in which locales are compared; `de_AT`, as some devices write it, is `de-at`. */
 export const foldLocale = (locale: string): string => locale.toLowerCase().replaceAll('_', '-');
 
-/** Returns a test of a folded locale. `de` matches `de-at`. */
+/** Returns a test of a locale by the languages that it belongs to. */
 function localeTest({ op, value }: DeviceCondition): (locale: string | null) => boolean {
   if (op === 'set') return locale => locale !== null;
   if (op === 'not_set') return locale => locale === null;
-  const ranges = listed(value).map(range => foldLocale(String(range)));
-  const isIn = (locale: string) => ranges.some(range => locale === range || locale.startsWith(`${range}-`));
+  const matchers = listed(value).map(range => matcherOf(String(range)));
+  const isIn = (locale: string) => matchers.some(matches => matches(locale));
   return op === 'eq' || op === 'in'
     ? locale => locale !== null && isIn(locale)
     : locale => locale !== null && !isIn(locale);

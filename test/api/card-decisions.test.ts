@@ -106,7 +106,7 @@ describe('the reach of a question', () => {
     for (const leaf of [
       { platform: { op: 'eq', value: '5' } },
       { app_version: { op: 'gte', value: '1.5' } },
-      { locale: { op: 'eq', value: 'true' } },
+      { locale: { op: 'ne', value: 'de' } },
     ])
       expect(await reach(leaf)).toMatchObject({ status: 200, body: { judged: 1, reached: 1 } });
   });

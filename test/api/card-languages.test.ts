@@ -67,7 +67,11 @@ test('a card is entirely in the language of the request, and says so', async () 
     ['?locale=de_AT', '', 'de'],
     ['?locale=fr', 'pt-BR;q=0.5, nl', 'pt-BR'],
     ['', 'en;q=0.1, de-CH', 'de'],
-    ['?locale=pt', 'fr', 'en'],
+    ['?locale=pt', 'fr', 'pt-BR'],
+    ['?locale=', 'de', 'de'],
+    ['?locale=German%20(Austria)', 'de', 'de'],
+    ['?locale=%00', 'de', 'de'],
+    [`?locale=${'x'.repeat(2000)}`, 'de', 'de'],
     ['', '', 'en'],
   ] as const) {
     const reply = await fetchCards(token, query, { 'accept-language': acceptLanguage });

@@ -198,7 +198,6 @@ describe('the list of cards', () => {
     ['?limit=0', 422],
     ['?limit=21', 422],
     ['?limit=x', 422],
-    ['?locale=', 422],
     ['?app_version=%00', 422],
     ['?user=42', 400],
     ['?limit=1&limit=2', 400],

@@ -1,10 +1,15 @@
+import cldr from 'cldr-core/supplemental/parentLocales.json' with { type: 'json' };
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   chooseLocale,
   indexLocales,
   isCanonicalLocale,
+  matcherOf,
+  type ParsedLocale,
+  parentsOf,
   parseAcceptLanguage,
+  parseLocale,
   rankLocales,
 } from '../../src/domain/locales.ts';
 
@@ -36,43 +41,128 @@ test.each([
   expect(parseAcceptLanguage(header)).toEqual(expected);
 });
 
+/** Returns the language of a card of a question with these tags, the first of which is its own. */
+const lookUp = (ranges: string[], available: string[]): string =>
+  chooseLocale(rankLocales(ranges, indexLocales(available)), new Set(available), available[0] as string);
+
 describe('a lookup', () => {
   const available = ['en', 'de', 'zh-Hant', 'pt-BR', 'de-1996'];
-  const lookUp = (...ranges: string[]) =>
-    chooseLocale(rankLocales(ranges, indexLocales(available)), new Set(available), 'en');
   test.each([
     [['de-AT'], 'de'],
     [['DE_at'], 'de'],
     [['zh-Hant-TW'], 'zh-Hant'],
     [['zh-Hans'], 'en'],
-    [['pt'], 'en'],
+    [['pt'], 'pt-BR'],
     [['pt-br-x-old'], 'pt-BR'],
     [['fr', 'de-CH-1996'], 'de'],
     [['de-1996-x-1'], 'de-1996'],
     [['*', 'de'], 'de'],
     [['*-CH'], 'en'],
     [['de-*-1996'], 'de-1996'],
-    [['', '-', '--', 'x'], 'en'],
+    [['de_DE.UTF-8'], 'de'],
+    [['de_DE@euro'], 'de'],
+    [['', '-', '--', 'x', 'x'.repeat(10_000), '\0'], 'en'],
   ])('of %j finds %s', (ranges, expected) => {
-    expect(lookUp(...ranges)).toBe(expected);
+    expect(lookUp(ranges, available)).toBe(expected);
+  });
+
+  test.each([
+    ['zh-Hans-CN', 'zh-CN'],
+    ['zh-CN', 'zh-Hans'],
+    ['zh-Hans-SG', 'zh-Hans'],
+    ['zh-SG', 'zh-CN'],
+    ['zh-TW', 'zh-Hant'],
+    ['zh-HK', 'zh-Hant'],
+    ['zh-MO', 'zh-HK'],
+    ['zh-Hant-MO', 'zh-Hant-HK'],
+    ['es-MX', 'es-419'],
+    ['es-MX', 'es-ES'],
+    ['no', 'nb'],
+    ['nb-NO', 'no'],
+    ['nn', 'nb'],
+    ['pt-AO', 'pt-PT'],
+    ['en-AU', 'en-GB'],
+    ['iw', 'he'],
+    ['sr-Latn-RS', 'sr-Latn'],
+    ['sr-RS', 'sr-Cyrl'],
+    ['fil-PH', 'fil'],
+  ])('of the device language %s finds %s', (device, translation) => {
+    expect(lookUp([device], ['ar', translation])).toBe(translation);
+  });
+
+  test.each([
+    ['zh-TW', 'zh'],
+    ['zh-CN', 'zh-Hant'],
+    ['zh-Hant', 'zh-Hans'],
+    ['sr', 'sr-Latn'],
+    ['uz-Cyrl', 'uz'],
+    ['de', 'nl'],
+    ['sv', 'nb'],
+  ])('of %s does not find %s, which has another script or language', (device, translation) => {
+    expect(lookUp([device], ['ar', translation])).toBe('ar');
+  });
+
+  test.each([
+    ['es-MX', ['ar', 'es', 'es-419'], 'es-419'],
+    ['es-MX', ['ar', 'es-AR', 'es'], 'es'],
+    ['en-DE', ['ar', 'en-US', 'en-150', 'en'], 'en-150'],
+    ['pt-AO', ['ar', 'pt', 'pt-PT'], 'pt-PT'],
+    ['fr-CA', ['fr-FR', 'fr-BE'], 'fr-FR'],
+    ['fr-CA', ['ar', 'fr-FR', 'fr-BE'], 'fr-BE'],
+    ['zh-TW', ['ar', 'zh-HK', 'zh-Hant'], 'zh-Hant'],
+    ['no', ['nn', 'nb'], 'nn'],
+    ['no', ['ar', 'nn', 'nb'], 'nb'],
+  ])('of %s in %j finds %s: the nearest parent, then without a region, its own, by tag', (device, tags, expected) => {
+    expect(lookUp([device], tags)).toBe(expected);
+  });
+
+  test('tries every form of a language before the next one', () => {
+    expect(lookUp(['zh-CN', 'en'], ['ar', 'en', 'zh-Hans'])).toBe('zh-Hans');
+    expect(lookUp(['xx-YY', 'en-GB'], ['ar', 'en'])).toBe('en');
   });
 });
 
-const TAG = fc.constantFrom('de', 'de-AT', 'de-CH', 'en', 'en-GB', 'zh-Hant', 'zh-Hant-TW', 'fr', 'pt-BR', 'sr-Latn');
-const RANGE = fc.oneof(TAG, fc.constantFrom('de-DE-1996', 'zh-Hant-HK-x-old', 'EN_us', '*', 'nl', 'sr-Cyrl'));
-
-/** RFC 4647, 3.4, for one question, written out in another way: range by range. */
-function lookUpStepwise(ranges: string[], available: string[], own: string): string {
-  for (const range of ranges) {
-    let rest = range.toLowerCase().replaceAll('_', '-');
-    while (rest !== '') {
-      const found = available.find(tag => tag.toLowerCase() === rest);
-      if (found) return found;
-      rest = rest.replace(/(-[a-z0-9])?(^|-)[^-]*$/, '');
-    }
+test("parents are those of Unicode's CLDR, unless they have another script", () => {
+  const { parentLocale } = cldr.supplemental.parentLocales;
+  for (const [tag, parent] of Object.entries(parentLocale)) {
+    const parents = parentsOf(parseLocale(tag) as ParsedLocale);
+    expect([tag, parents[1]]).toEqual([tag, parent === 'und' ? undefined : parent]);
   }
-  return own;
-}
+});
+
+test.each([
+  ['de', ['de', 'de-AT', 'de_at'], ['nl', 'den']],
+  ['zh-Hans', ['zh-CN', 'zh', 'zh-Hans-SG'], ['zh-TW', 'zh-Hant']],
+  ['zh-Hant', ['zh-TW', 'zh-HK'], ['zh-CN']],
+  ['zh', ['zh-TW', 'zh-CN'], ['yue']],
+  ['zh-CN', ['zh-Hans-CN', 'zh-CN'], ['zh-Hans', 'zh-SG']],
+  ['es-419', ['es-MX', 'es-419'], ['es', 'es-ES']],
+  ['pt-PT', ['pt-PT'], ['pt-AO', 'pt']],
+  ['no', ['nb', 'nn-NO', 'no'], ['sv']],
+  ['de-DE', ['de-DE', 'de-Latn-DE'], ['de', 'de-AT']],
+  ['sr-Latn', ['sr-Latn-RS', 'sr-ME-x-1', 'sh'], ['sr', 'sr-RS']],
+  ['?', [], ['de', '?']],
+])('an audience of %s contains %j and not %j', (range, members, others) => {
+  const matches = matcherOf(range);
+  expect(members.filter(tag => !matches(tag))).toEqual([]);
+  expect(others.filter(matches)).toEqual([]);
+});
+
+const TAG = fc.constantFrom(
+  'de',
+  'de-AT',
+  'de-CH',
+  'en',
+  'en-GB',
+  'zh-Hant',
+  'zh-HK',
+  'zh-CN',
+  'zh',
+  'pt-BR',
+  'nb',
+  'nn',
+);
+const RANGE = fc.oneof(TAG, fc.constantFrom('de-DE-1996', 'zh-Hant-HK-x-old', 'EN_us', '*', 'nl', 'zh-TW', 'no', 'pt'));
 
 test('one ranking of all tags gives each question the result of its own lookup', () => {
   fc.assert(
@@ -82,9 +172,7 @@ test('one ranking of all tags gives each question the result of its own lookup',
       (ranges, questions) => {
         const ranked = rankLocales(ranges, indexLocales(questions.flat()));
         for (const tags of questions)
-          expect(chooseLocale(ranked, new Set(tags), tags[0] as string)).toBe(
-            lookUpStepwise(ranges, tags, tags[0] as string),
-          );
+          expect(chooseLocale(ranked, new Set(tags), tags[0] as string)).toBe(lookUp(ranges, tags));
       },
     ),
   );

@@ -12,6 +12,7 @@ import {
 } from '../../domain/decisions.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
+import { DeviceLocale } from '../../domain/locales.ts';
 import { queryBoolean } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
 import { Identity, text } from '../../domain/text.ts';
@@ -46,7 +47,7 @@ export const readCardDecisions = operation({
     }),
     platform: text(50, 1).optional().meta({ description: 'Platform of the app' }),
     app_version: text(50, 1).optional().meta({ description: 'Version of the app' }),
-    locale: text(35, 2).optional().meta({ description: 'Language of the app (BCP 47)' }),
+    locale: DeviceLocale.meta({ description: 'Language of the app (BCP 47); ignored if it is no tag' }),
   }),
   status: 200,
   response: CardDecisions,

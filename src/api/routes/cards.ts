@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Appearance } from '../../domain/appearance.ts';
 import { Card } from '../../domain/cards.ts';
 import { int32 } from '../../domain/documented.ts';
+import { DeviceLocale } from '../../domain/locales.ts';
 import { queryBoolean, queryIntOr } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
 import { MAX_CARDS } from '../cache/card-lists.ts';
@@ -24,10 +25,13 @@ export const listCards = operation({
   tag: 'Cards',
   summary: 'Get the current feedback cards of the user',
   description:
-    'The cards depend on the identity of the token, the rules of each question and the cooldown of the tenant. Audiences compare `platform`, `app_version` and `locale`, or else those of the profile. Each card is entirely in one language: the first that its question has of `locale`, `Accept-Language`, the locale of the profile and the default of the tenant, each with its shorter forms (`de-AT`, then `de`; RFC 4647), or else the language of the question itself. Send `If-None-Match`; a 304 means that the cards have not changed.',
+    'The cards depend on the identity of the token, the rules of each question and the cooldown of the tenant. Audiences compare `platform`, `app_version` and `locale`, or else those of the profile. Each card is entirely in one language: the first that its question has of `locale`, `Accept-Language`, the locale of the profile and the default of the tenant, each followed by its CLDR parents (`es-MX`, then `es-419`, then `es`) and by the same language and script of other regions (`zh-CN` finds `zh-Hans`, never `zh-Hant`), or else the language of the question itself. Send `If-None-Match`; a 304 means that the cards have not changed.',
   credentials: ['access-token', 'public-access-token', 'test-token'],
   query: z.object({
-    locale: text(35, 2).optional().meta({ description: 'Preferred language (BCP 47)', example: 'de-AT' }),
+    locale: DeviceLocale.meta({
+      description: 'Preferred language (BCP 47); ignored if it is no tag',
+      example: 'de-AT',
+    }),
     platform: text(50, 1).optional().meta({ description: 'Platform of the app: ios, android, web …' }),
     app_version: text(50, 1).optional().meta({ description: 'Version of the app (semver)' }),
     limit: queryIntOr(1, MAX_CARDS, MAX_CARDS).meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FrequencyOut } from '../card-rules.ts';
 import { int32 } from '../documented.ts';
 import { FollowUpOut } from '../follow-ups.ts';
-import { indexLocales, rankLocales } from '../locales.ts';
+import { chooseLocale, indexLocales, rankLocales } from '../locales.ts';
 import { AnyConfig, QuestionType } from '../question-types.ts';
 import { NewQuestion } from '../questions.ts';
 import { de } from './de.ts';
@@ -84,6 +84,6 @@ const LOCALES = indexLocales(TEMPLATES.keys());
 
 /** Returns the templates in the language of a tag such as `de-AT`, else in English. */
 export const questionTemplates = (locale: string): QuestionTemplate[] => {
-  const [found = 'en'] = rankLocales([locale], LOCALES);
+  const found = chooseLocale(rankLocales([locale], LOCALES), TEMPLATES, 'en');
   return TEMPLATES.get(found) as QuestionTemplate[];
 };
