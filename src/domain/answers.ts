@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { arrayOf, fields } from './bounded.ts';
 import { documentedItems, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
 import { chosenOptions, visibleSteps } from './steps.ts';
-import { Day, fields, findLengthFault, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { Day, findLengthFault, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** Days after which answers to a closed question are no longer accepted. Leaves time for offline clients. */
@@ -33,18 +34,25 @@ const KNOWN_METADATA = [
 const MetadataValue = z.union([MetadataText, PreciseNumber, z.boolean()]).meta({ id: 'MetadataValue' });
 const METADATA_NAMES = '1 to 64 of the characters A-Z a-z 0-9 _ . -, such as app_version';
 
-const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, METADATA_NAMES, MetadataValue)
+/** Maximum number of custom fields in the metadata of an answer. */
+const MAX_CUSTOM_METADATA = 20;
+
+const Metadata = fields(
+  [/^[A-Za-z0-9_.-]{1,64}$/, METADATA_NAMES],
+  MetadataValue,
+  KNOWN_METADATA.length + MAX_CUSTOM_METADATA,
+  'fields',
+)
   .refine(
-    metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20,
-    rule('too-many', 'Must have at most 20 custom fields.'),
+    metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= MAX_CUSTOM_METADATA,
+    rule('too-many', `Must have at most ${MAX_CUSTOM_METADATA} custom fields.`),
   )
   .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
 
 const ChoiceValue = z
   .strictObject({
     option_id: z.string().max(64).optional().meta({ description: 'For `single_choice`' }),
-    option_ids: z
-      .array(z.string().max(64))
+    option_ids: arrayOf(z.string().max(64))
       .max(31)
       .optional()
       .meta({ description: 'For `multi_choice`', uniqueItems: true }),
@@ -60,6 +68,9 @@ const Value = z.union([PreciseNumber, z.boolean(), text(5000), ChoiceValue]).met
   description:
     'A number for `nps`, `csat`, `ces` and `rating`; a boolean for `thumbs` and `consent`; a string for `text` and `date`; an object for choices',
 });
+
+/** Maximum number of values in an answer. More than a question can have steps, because their keys are checked later. */
+const MAX_VALUES = 50;
 
 /** The record of one card view, as a client syncs it (contract section 4). */
 export const NewAnswer = z
@@ -77,7 +88,7 @@ export const NewAnswer = z
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
     state: AnswerState,
-    values: fields(/^[\s\S]{0,64}$/, 'at most 64 characters, such as main', Value)
+    values: fields([/^[\s\S]{0,64}$/, 'at most 64 characters, such as main'], Value, MAX_VALUES, 'values')
       .default({})
       .meta({ description: 'Values by step; the question itself is `main`' }),
     comment: text(5000).nullish(),
@@ -96,7 +107,7 @@ export const NewAnswers = z
       description:
         'Current time of the device clock, from which `clock_skew_ms` is measured. `displayed_at` and `answered_at` are stored as sent; only cooldowns and snoozes subtract the skew',
     }),
-    answers: z.array(z.unknown()).min(1).max(100),
+    answers: arrayOf(z.unknown()).min(1).max(100),
   })
   .meta({ id: 'AnswerBatch', override: documentedItems('answers', 'AnswerInput') });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { rule } from './field-errors.ts';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
 import { fieldFault } from './problem.ts';
@@ -34,9 +35,9 @@ export const NewApiKey = z
   .strictObject({
     name: label(120),
     kind: ApiKeyKind.default('server'),
-    scopes: z.array(Scope).min(1).optional(),
+    scopes: arrayOf(Scope).min(1).optional(),
     expires_at: Timestamp.optional(),
-    allowed_origins: z.array(Origin).max(50).default([]),
+    allowed_origins: arrayOf(Origin).max(50).default([]),
   })
   .meta({ id: 'ApiKeyInput' });
 export type NewApiKey = z.output<typeof NewApiKey>;
@@ -45,9 +46,9 @@ export type NewApiKey = z.output<typeof NewApiKey>;
 export const ApiKeyPatch = z
   .strictObject({
     name: label(120),
-    scopes: z.array(Scope).min(1),
+    scopes: arrayOf(Scope).min(1),
     expires_at: Timestamp.nullable(),
-    allowed_origins: z.array(Origin).max(50),
+    allowed_origins: arrayOf(Origin).max(50),
   })
   .partial()
   .meta({ id: 'ApiKeyPatch' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AudienceNode } from './audiences.ts';
+import { arrayOf } from './bounded.ts';
 import { Conversation, ConversationPriority } from './conversations.ts';
 import { issueOf, rule } from './field-errors.ts';
 import { AttributeName } from './identities.ts';
@@ -36,8 +37,7 @@ const When = z
   .partial()
   .meta({ id: 'AssignmentConditionsInput', description: ABOUT_WHEN });
 
-const Members = z
-  .array(typeId('member'))
+const Members = arrayOf(typeId('member'))
   .min(1)
   .max(MAX_MEMBERS)
   .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain a member twice.'))
@@ -83,7 +83,7 @@ const RuleInput = z
   .meta({ id: 'AssignmentRuleInput' });
 
 export const AssignmentRulesInput = z
-  .strictObject({ data: z.array(RuleInput).max(MAX_RULES) })
+  .strictObject({ data: arrayOf(RuleInput).max(MAX_RULES) })
   .check(({ value: { data }, issues }) => {
     for (const [index, { id }] of data.entries())
       if (id !== undefined && data.findIndex(other => other.id === id) < index)

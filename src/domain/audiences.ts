@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf, objectWithin } from './bounded.ts';
 import { int32 } from './documented.ts';
 import { type FieldCode, issueOf } from './field-errors.ts';
 import { AttributeName } from './identities.ts';
@@ -177,7 +178,7 @@ const leafShape = {
 };
 
 const groupOf = <Node extends z.ZodType>(node: Node) => {
-  const conditions = z.array(node).min(1).max(MAX_LEAVES).optional();
+  const conditions = arrayOf(node).min(1).max(MAX_LEAVES).optional();
   return { all: conditions, any: conditions, none: conditions };
 };
 
@@ -195,16 +196,27 @@ const OuterNode = z
   .check(hasOneKind as never)
   .meta({ id: 'AudienceNodeInput' });
 
+/** Counts the conditions of an audience that is not parsed yet: three levels of 20 conditions each would be 8,000. */
+const countLeaves = (node: unknown): number => {
+  if (typeof node !== 'object' || node === null) return 1;
+  const lists = GROUPS.map((name): unknown => node[name as never]).filter(list => Array.isArray(list));
+  return lists.length === 0 ? 1 : lists.flat().reduce<number>((count, each) => count + countLeaves(each), 0);
+};
+
+/** Whether a list has more conditions than a group can have, which its own schema reports. */
+const isLongList = (list: unknown): boolean => Array.isArray(list) && list.length > MAX_LEAVES;
+
 /** The audience as the team sends it: groups in at most three levels, with at most 20 conditions in total. */
-export const AudienceInput = z
-  .strictObject(groupOf(OuterNode))
+export const AudienceInput = objectWithin(groupOf(OuterNode), audience =>
+  countLeaves(audience) > MAX_LEAVES && !GROUPS.some(name => isLongList(audience[name]))
+    ? `Must have at most ${MAX_LEAVES} conditions in total.`
+    : undefined,
+)
   .check(({ value, issues }) => {
     const audience = value as Audience;
     const [first, second] = GROUPS.filter(name => audience[name] !== undefined);
     if (first === undefined) addIssue(issues, [], 'required', 'Required: one of all, any or none.', value);
     if (second !== undefined) addIssue(issues, [second], 'conflicting', `Must be omitted next to "${first}".`, value);
-    if (leavesOf(audience).length > MAX_LEAVES)
-      addIssue(issues, [], 'too-many', `Must have at most ${MAX_LEAVES} conditions in total.`, value);
   })
   .meta({
     id: 'AudienceInput',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import type { EventField, Recorded } from './conversation-events.ts';
 import { ConversationPriority, ConversationStatus, SETS, Subject, settableFrom, TRANSITIONS } from './conversations.ts';
 import { CustomChange, changeCustom, isTooLarge, MAX_CUSTOM_BYTES } from './custom-fields.ts';
@@ -109,8 +110,7 @@ const BulkChange = z
 
 export const BulkUpdate = z
   .strictObject({
-    ids: z
-      .array(typeId('conversation'))
+    ids: arrayOf(typeId('conversation'))
       .min(1)
       .max(MAX_BULK)
       .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain an id twice.'))

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { arrayOf, fields } from './bounded.ts';
 import { type FieldCode, issueOf, rule } from './field-errors.ts';
 import type { ProblemError } from './problem.ts';
-import { Day, fields, label, PreciseNumber, text } from './text.ts';
+import { Day, label, PreciseNumber, text } from './text.ts';
 
 /** Maximum number of custom fields of a tenant. */
 export const MAX_CUSTOM_FIELDS = 20;
@@ -17,8 +18,7 @@ const CustomField = z
     key: z.string().regex(KEY, `Must be ${KEY_FORM}.`),
     label: label(80, 'Order number'),
     type: z.enum(['text', 'number', 'boolean', 'date', 'choice']),
-    options: z
-      .array(label(100))
+    options: arrayOf(label(100))
       .min(1)
       .max(50)
       .refine(options => new Set(options).size === options.length, rule('repeated-item', 'Must not repeat an option.'))
@@ -34,8 +34,7 @@ const CustomField = z
   .meta({ id: 'CustomField' });
 export type CustomField = z.output<typeof CustomField>;
 
-export const CustomFields = z
-  .array(CustomField)
+export const CustomFields = arrayOf(CustomField)
   .max(MAX_CUSTOM_FIELDS)
   .refine(
     all => new Set(all.map(({ key }) => key)).size === all.length,
@@ -60,8 +59,11 @@ export const CustomValuesOut = z
   .record(z.string(), ValueOut)
   .meta({ description: 'Values of custom fields by key; only visible to the team' });
 
+/** Maximum number of custom fields that one request changes: those of the tenant, and removed ones. */
+const MAX_CHANGED_FIELDS = 100;
+
 /** Values to set, by key; null removes one. They are checked against the tenant's fields when they are stored. */
-export const CustomChange = fields(KEY, KEY_FORM, Value.nullable()).meta({
+export const CustomChange = fields([KEY, KEY_FORM], Value.nullable(), MAX_CHANGED_FIELDS, 'fields').meta({
   id: 'CustomChange',
   description: 'Values of custom fields to set, by key; null removes a value, and absent keys keep theirs',
 });

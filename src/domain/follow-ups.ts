@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import {
   AnyConfig,
   CONFIGS,
@@ -38,7 +39,7 @@ const Condition = z
   })
   .meta({ id: 'ConditionInput' });
 
-const Conditions = z.array(Condition).min(2).max(5);
+const Conditions = arrayOf(Condition).min(2).max(5);
 
 const ShowIfInput = z
   .union([
@@ -83,8 +84,7 @@ const FollowUpInput = z
   .meta({ id: 'FollowUpInput' });
 
 /** The steps after the question itself, as the team sends them. A draft may contain conditions that do not fit yet. */
-export const FollowUps = z
-  .array(FollowUpInput)
+export const FollowUps = arrayOf(FollowUpInput)
   .max(MAX_FOLLOW_UPS)
   .meta({ description: `Further steps, in order: at most ${MAX_FOLLOW_UPS}` });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { arrayOf, recordOf } from './bounded.ts';
 import { documentedItems, int32 } from './documented.ts';
-import { rule } from './field-errors.ts';
 import { Identity, PreciseNumber, TimestampOut, text } from './text.ts';
 import { type Parsed, parseInput } from './validation.ts';
 
@@ -19,13 +19,10 @@ export const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).met
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at most 256 characters, numbers or booleans; dates as strings`;
 
 /** A tenant's data about one of its users, with names chosen by the tenant. */
-export const Attributes = z
-  .record(AttributeName, AttributeValue)
-  .refine(
-    attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES,
-    rule('too-many', `Must have at most ${MAX_ATTRIBUTES} attributes.`),
-  )
-  .meta({ description: ABOUT_ATTRIBUTES, maxProperties: MAX_ATTRIBUTES });
+export const Attributes = recordOf(AttributeName, AttributeValue, MAX_ATTRIBUTES, 'attributes').meta({
+  description: ABOUT_ATTRIBUTES,
+  maxProperties: MAX_ATTRIBUTES,
+});
 export type Attributes = z.output<typeof Attributes>;
 
 const device = {
@@ -34,9 +31,12 @@ const device = {
   app_version: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer' }),
 };
 
-const AttributesPatch = z
-  .record(AttributeName, AttributeValue.nullable())
-  .meta({ description: 'null removes an attribute; omitted attributes are unchanged' });
+/** Maximum number of attributes that one patch changes: all that a profile has are replaced by as many others. */
+const MAX_CHANGED_ATTRIBUTES = 2 * MAX_ATTRIBUTES;
+
+const AttributesPatch = recordOf(AttributeName, AttributeValue.nullable(), MAX_CHANGED_ATTRIBUTES, 'attributes').meta({
+  description: `null removes an attribute; omitted attributes are unchanged. At most ${MAX_CHANGED_ATTRIBUTES} in one request`,
+});
 
 /** The body that replaces an identity. */
 export const NewIdentity = z
@@ -102,7 +102,7 @@ export type IdentityItem = z.output<typeof IdentityItem>;
 
 /** The body with the profiles of many users, each of which is validated separately. */
 export const IdentityBatch = z
-  .strictObject({ identities: z.array(z.unknown()).min(1).max(MAX_PROFILES) })
+  .strictObject({ identities: arrayOf(z.unknown()).min(1).max(MAX_PROFILES) })
   .meta({ id: 'IdentityBatch', override: documentedItems('identities', 'IdentityItem') });
 
 const SavedStatus = z.enum(['created', 'updated', 'unchanged']);

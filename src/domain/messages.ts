@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { MessageEvent } from './conversation-events.ts';
 import { int32 } from './documented.ts';
 import { issueOf, rule } from './field-errors.ts';
@@ -32,8 +33,7 @@ export type MessagePosition = z.output<typeof MessagePosition>;
 /** Maximum number of members that a note mentions. */
 export const MAX_MENTIONS = 20;
 
-const Mentions = z
-  .array(typeId('member'))
+const Mentions = arrayOf(typeId('member'))
   .max(MAX_MENTIONS)
   .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain a member twice.'))
   .meta({ description: 'Members that the note mentions; only with the kind `note`', uniqueItems: true });

@@ -1,9 +1,10 @@
+import { MAX_FAULTS } from './bounded.ts';
 import type { FieldCode } from './field-errors.ts';
 import type { FollowUp } from './follow-ups.ts';
 import type { ProblemError } from './problem.ts';
 import type { ConfigOf, QuestionType } from './question-types.ts';
 import { answerRules, type QuestionContent, type StepRules } from './questions.ts';
-import { canBeShown, scaleOf } from './reachable-steps.ts';
+import { createReachability, type Reachability, scaleOf } from './reachable-steps.ts';
 import { type Condition, MAIN_STEP, type Operator, type ShowIf } from './steps.ts';
 import { findTextFaults } from './text-checks.ts';
 
@@ -27,18 +28,29 @@ const OPERATORS_OF: Record<QuestionType, readonly Operator[]> = {
 
 const fault = (pointer: string, code: FieldCode, detail: string): ProblemError => ({ pointer, code, detail });
 
-/** Maximum number of faults in a reply. A language without texts has one for each text of the question. */
-const MAX_FAULTS = 50;
-
 /**
  * Returns at most 50 faults of a question that keep it from being published, with pointers into the question. A draft
  * may have them.
  */
 export function findPublishFaults(content: QuestionContent): ProblemError[] {
   const rules = answerRules(content);
+  const reachability = createReachability(rules);
   const choices = rules.flatMap((step, index) => faultsOfChoices(step, index === 0 ? '' : `/follow_ups/${index - 1}`));
-  const steps = content.follow_ups.flatMap((step, index) => faultsOfStep(content.follow_ups, rules, step, index));
-  return [...choices, ...steps, ...findTextFaults(content)].slice(0, MAX_FAULTS);
+  const steps = content.follow_ups.flatMap((step, index) =>
+    faultsOfStep(content.follow_ups, rules, step, index, reachability),
+  );
+  return firstOf(MAX_FAULTS, [...choices, ...steps], findTextFaults(content));
+}
+
+/** Returns the first faults of some lists. Later ones are not looked for. */
+function firstOf(most: number, ...lists: Iterable<ProblemError>[]): ProblemError[] {
+  const found: ProblemError[] = [];
+  for (const list of lists)
+    for (const each of list) {
+      if (found.length === most) return found;
+      found.push(each);
+    }
+  return found;
 }
 
 /** Returns the fault of a step that requires more choices than it has, which no answer can have. */
@@ -51,7 +63,13 @@ function faultsOfChoices({ type, config }: StepRules, base: string): ProblemErro
   return [fault(`${base}/config/min`, 'conflicting', `Must be at most ${most}, ${counted}.`)];
 }
 
-function faultsOfStep(all: FollowUp[], rules: readonly StepRules[], step: FollowUp, index: number): ProblemError[] {
+function faultsOfStep(
+  all: FollowUp[],
+  rules: readonly StepRules[],
+  step: FollowUp,
+  index: number,
+  reachability: Reachability,
+): ProblemError[] {
   const base = `/follow_ups/${index}`;
   if (step.key === MAIN_STEP || all.findIndex(({ key }) => key === step.key) < index)
     return [
@@ -65,7 +83,7 @@ function faultsOfStep(all: FollowUp[], rules: readonly StepRules[], step: Follow
   const faults = conditionsIn(step.show_if, `${base}/show_if`).flatMap(([condition, pointer]) =>
     faultsOfCondition(rules, index + 1, condition, pointer),
   );
-  if (faults.length > 0 || canBeShown(rules, index + 1)) return faults;
+  if (faults.length > 0 || reachability.canBeShown(index + 1)) return faults;
   return [
     fault(
       `${base}/show_if`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { documentedAs, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { label, text, WebAddress } from './text.ts';
@@ -32,8 +33,7 @@ const Option = z
   })
   .meta({ id: 'OptionInput' });
 
-const Options = z
-  .array(Option)
+const Options = arrayOf(Option)
   .min(2)
   .max(30)
   .refine(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Placement } from './appearance.ts';
+import { recordOf } from './bounded.ts';
 import { changedRules, newRules, shownRules } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { type FollowUp, FollowUpOut, FollowUps } from './follow-ups.ts';
@@ -108,6 +109,9 @@ export const NewQuestion = z
   .meta({ id: 'QuestionInput' });
 export type NewQuestion = z.output<typeof NewQuestion>;
 
+/** More than the config of any type has. */
+const MAX_CONFIG_FIELDS = 20;
+
 /** The body that changes a question; `config` is checked against the question's type, as a whole. */
 export const QuestionPatch = z
   .strictObject({
@@ -115,7 +119,7 @@ export const QuestionPatch = z
     type: QuestionType,
     title: fields.title,
     description: fields.description,
-    config: z.record(z.string(), z.unknown()).meta({
+    config: recordOf(z.string(), z.unknown(), MAX_CONFIG_FIELDS, 'fields').meta({
       description: 'Complete config for the type, such as `NpsConfig` for `nps`',
       example: { labels: { low: 'Not likely', high: 'Very likely' } },
     }),

@@ -8,73 +8,138 @@ export function scaleOf({ type, config }: StepRules): { min: number; max: number
   return type === 'ces' || type === 'rating' ? { min: 1, max: (config as { scale: number }).scale } : undefined;
 }
 
-/** Maximum number of attempts to fulfill a condition. A step that needs more counts as reachable. */
-const MAX_ATTEMPTS = 10_000;
+/**
+ * Maximum number of attempts to fulfill a condition, for all steps of a question together. Real questions need a few hundred;
+ * 10 steps whose conditions all have 5 alternatives would need millions. Steps count as reachable once it is spent.
+ */
+export const MAX_ATTEMPTS = 5000;
+
+/** Decides which steps of a question any answer can show. */
+export interface Reachability {
+  /** Whether any answer shows the step at `index`, also in case of doubt. */
+  canBeShown(index: number): boolean;
+  /** Returns the number of attempts so far. */
+  attempts(): number;
+}
+
+/** The values of a step that are still possible, one bit each, so that conditions are combined by one operation. */
+interface Possible {
+  values: number;
+  /** Whether a condition needs the step to be shown. */
+  isShown: boolean;
+  /** The options that a multiple choice must contain. */
+  required: number;
+  /** The sets of options of which a multiple choice must contain one each. */
+  wanted: readonly number[];
+}
+
+/** The bit of the missing value. The other values follow: scores, or 30 options and `other`, fit into 32 bits. */
+const MISSING = 1;
+/** The bit of the value of a multiple choice, whichever options it has. */
+const CHOSEN = 2;
+
+/** A step as a set of values. */
+interface ValueSet {
+  index: number;
+  rules: StepRules;
+  /** The values before any condition. */
+  all: Possible;
+  /** Returns the values that fulfill a condition. */
+  fulfilling(condition: Condition): Possible;
+  /** Whether a value remains. */
+  hasValue(possible: Possible): boolean;
+}
+
+/** The conditions that are still to be fulfilled. */
+interface Open {
+  condition: Condition;
+  next: Open | null;
+}
+
+const bitsOf = (values: readonly unknown[], isIn: (value: unknown) => boolean): number =>
+  values.reduce<number>((bits, value, index) => (isIn(value) ? bits | (1 << index) : bits), 0);
+
+const countBits = (bits: number): number => {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
+};
+
+/** Returns the values that fulfill both. */
+const both = (one: Possible, other: Possible): Possible => ({
+  values: one.values & other.values,
+  isShown: one.isShown || other.isShown,
+  required: one.required | other.required,
+  wanted: other.wanted.length > 0 ? [...one.wanted, ...other.wanted] : one.wanted,
+});
+
+const possibleValues = (values: number, isShown = false): Possible => ({ values, isShown, required: 0, wanted: [] });
 
 /**
- * Whether any answer shows the step at `index`. The conditions of the steps must already refer to earlier steps, with
- * operators of their types.
+ * Creates the decision for a question. The conditions of a step must already refer to earlier steps, with operators of their
+ * types.
  *
- * It tries every combination of the alternatives in `any`, each with the conditions of the steps that it refers to.
+ * It tries every combination of the alternatives in `any`, each with the conditions of the steps that it refers to. Values
+ * are sets, computed once for each condition, so that an attempt is cheap. Only to intersect the sets of each step would need
+ * no attempts, but would miss a condition that contradicts those of the steps that it refers to.
  */
-export function canBeShown(steps: readonly StepRules[], index: number): boolean {
+export function createReachability(rules: readonly StepRules[]): Reachability {
   let attempts = 0;
-  const place = new Map(steps.map((step, at) => [step.key, at]));
+  const sets = new Map(rules.map((step, index) => [step.key, valueSet(step, index)]));
+  const known = new Map<Condition, Possible>();
 
-  /** Whether `open` can be fulfilled together with the conditions in `met`, by step. */
-  const fulfill = (open: readonly Condition[], met: ReadonlyMap<string, Condition[]>): boolean => {
-    if (++attempts > MAX_ATTEMPTS) return true;
-    const [condition, ...rest] = open;
-    if (!condition) return true;
-    const step = steps[place.get(condition.step) ?? -1];
-    if (!step) return false;
-    const known = met.get(step.key);
-    const together = [...(known ?? []), condition];
-    if (!hasValue(step, together)) return false;
-    const next = new Map(met).set(step.key, together);
-    const isMissing = condition.op === 'not_answered';
-    const needsStep = !isMissing && !known?.some(({ op }) => op !== 'not_answered');
-    return needsStep ? show(step, rest, next) : fulfill(rest, next);
+  const fulfilling = (set: ValueSet, condition: Condition): Possible => {
+    const found = known.get(condition) ?? set.fulfilling(condition);
+    known.set(condition, found);
+    return found;
   };
 
-  const show = (step: StepRules, open: readonly Condition[], met: ReadonlyMap<string, Condition[]>): boolean => {
-    if (!step.show_if) return fulfill(open, met);
+  /** Whether `open` can be fulfilled together with what is required of each step so far. */
+  const fulfill = (open: Open | null, required: readonly (Possible | undefined)[]): boolean => {
+    if (!open || attempts >= MAX_ATTEMPTS) return true;
+    attempts++;
+    const { condition, next } = open;
+    const set = sets.get(condition.step);
+    if (!set) return false;
+    const before = required[set.index] ?? set.all;
+    const after = both(before, fulfilling(set, condition));
+    if (!set.hasValue(after)) return false;
+    const then = required.with(set.index, after);
+    return after.isShown && !before.isShown ? show(set.rules, next, then) : fulfill(next, then);
+  };
+
+  const show = (step: StepRules, open: Open | null, required: readonly (Possible | undefined)[]): boolean => {
+    if (!step.show_if) return fulfill(open, required);
     const { conditions, needsAll } = conditionsOf(step.show_if);
-    if (needsAll) return fulfill([...conditions, ...open], met);
-    return conditions.some(condition => fulfill([condition, ...open], met));
+    if (!needsAll) return conditions.some(condition => fulfill({ condition, next: open }, required));
+    const all = conditions.reduceRight<Open | null>((next, condition) => ({ condition, next }), open);
+    return fulfill(all, required);
   };
 
-  const step = steps[index];
-  return step !== undefined && show(step, [], new Map());
+  return {
+    canBeShown(index) {
+      const step = rules[index];
+      return step !== undefined && show(step, null, new Array(rules.length).fill(undefined));
+    },
+    attempts: () => attempts,
+  };
 }
 
-/** Whether one value of a step fulfills all conditions on it, or the missing value. */
-function hasValue(step: StepRules, conditions: readonly Condition[]): boolean {
-  const canBeMissing = !(step.required && step.show_if === null);
-  const candidates = [...(canBeMissing ? [undefined] : []), ...valuesOf(step, conditions)];
-  return candidates.some(value => conditions.every(condition => holds(condition, value)));
-}
-
-/** Returns values of a step, enough to decide whether conditions on it can hold together. */
-function valuesOf(step: StepRules, conditions: readonly Condition[]): unknown[] {
-  const scale = scaleOf(step);
-  if (scale) return Array.from({ length: scale.max - scale.min + 1 }, (_, index) => scale.min + index);
-  const { options = [], allow_other, max } = step.config as Choice;
-  const ids = [...options.map(({ id }) => id), ...(allow_other ? ['other'] : [])];
-  switch (step.type) {
-    case 'thumbs':
-      return [true, false];
-    case 'consent':
-      return [true];
-    case 'statement':
-      return [];
-    case 'single_choice':
-      return ids.map(id => ({ option_id: id }));
-    case 'multi_choice':
-      return [...ids.map(id => ({ option_ids: [id] })), { option_ids: fewest(ids, conditions, max ?? ids.length) }];
-    default:
-      return [''];
-  }
+function valueSet(rules: StepRules, index: number): ValueSet {
+  const missing = rules.required && rules.show_if === null ? 0 : MISSING;
+  if (rules.type === 'multi_choice') return { index, rules, ...choiceSet(rules, missing) };
+  const values = [undefined, ...valuesOf(rules)];
+  return {
+    index,
+    rules,
+    all: possibleValues(bitsOf(values, value => value !== undefined) | missing),
+    fulfilling: condition =>
+      possibleValues(
+        bitsOf(values, value => holds(condition, value)),
+        condition.op !== 'not_answered',
+      ),
+    hasValue: ({ values }) => values !== 0,
+  };
 }
 
 interface Choice {
@@ -83,14 +148,50 @@ interface Choice {
   max?: number;
 }
 
+const optionIds = ({ options = [], allow_other }: Choice): string[] => [
+  ...options.map(({ id }) => id),
+  ...(allow_other ? ['other'] : []),
+];
+
+/** Returns the values of a step with a single value. */
+function valuesOf(step: StepRules): unknown[] {
+  const scale = scaleOf(step);
+  if (scale) return Array.from({ length: scale.max - scale.min + 1 }, (_, index) => scale.min + index);
+  switch (step.type) {
+    case 'thumbs':
+      return [true, false];
+    case 'consent':
+      return [true];
+    case 'statement':
+      return [];
+    case 'single_choice':
+      return optionIds(step.config as Choice).map(id => ({ option_id: id }));
+    default:
+      return [''];
+  }
+}
+
 /**
- * Returns the options that `contains_all` requires, and then others up to the maximum. Several `contains_any` ignore the
- * maximum, so that a step counts as reachable in case of doubt.
+ * Returns the values of a multiple choice: any options up to the maximum. Several `contains_any` ignore the maximum, so that a
+ * step counts as reachable in case of doubt.
  */
-function fewest(ids: string[], conditions: readonly Condition[], max: number): string[] {
-  const required = conditions.flatMap(({ op, value }) => (op === 'contains_all' ? (value as string[]) : []));
-  const wanted = conditions.flatMap(({ op, value }) => (op === 'contains_any' ? (value as string[]) : []));
-  const isLimited = conditions.filter(({ op }) => op === 'contains_any').length < 2;
-  const all = [...new Set([...required, ...wanted, ...ids])];
-  return isLimited ? all.slice(0, max) : all;
+function choiceSet(step: StepRules, missing: number): Pick<ValueSet, 'all' | 'fulfilling' | 'hasValue'> {
+  const ids = optionIds(step.config as Choice);
+  const max = (step.config as Choice).max ?? ids.length;
+  return {
+    all: possibleValues(CHOSEN | missing),
+    fulfilling({ op, value }) {
+      if (op === 'not_answered') return possibleValues(MISSING);
+      const chosen = possibleValues(CHOSEN, true);
+      if (op === 'answered') return chosen;
+      const options = bitsOf(ids, id => (value as unknown[]).includes(id));
+      return op === 'contains_all' ? { ...chosen, required: options } : { ...chosen, wanted: [options] };
+    },
+    hasValue({ values, required, wanted: [wanted = 0, ...others] }) {
+      if ((values & CHOSEN) === 0) return values !== 0;
+      const count = countBits(required);
+      if (count > max) return false;
+      return wanted === 0 || others.length > 0 || (wanted & required) !== 0 || count < max;
+    },
+  };
 }

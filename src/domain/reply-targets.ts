@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { ConversationPriority } from './conversations.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { issueOf, rule } from './field-errors.ts';
@@ -40,8 +41,7 @@ export type OfficePeriod = z.output<typeof OfficePeriod>;
 const overlap = (one: OfficePeriod, other: OfficePeriod): boolean =>
   one.day === other.day && minutesOf(one.from) < minutesOf(other.to) && minutesOf(other.from) < minutesOf(one.to);
 
-export const OfficeHours = z
-  .array(OfficePeriod)
+export const OfficeHours = arrayOf(OfficePeriod)
   .max(MAX_PERIODS)
   .refine(
     periods => !periods.some((one, index) => periods.slice(index + 1).some(other => overlap(one, other))),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Appearance, AppearancePatch, changeAppearance, completeAppearance } from './appearance.ts';
+import { arrayOf } from './bounded.ts';
 import { type CustomField, CustomFields } from './custom-fields.ts';
 import { int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
@@ -52,8 +53,7 @@ const AutoResolveDays = z.int().min(1).max(365).nullable().meta({
   description: 'Days without any change after which a conversation that waits for its user is resolved; null: never',
 });
 
-const AllowedAttributes = z
-  .array(AttributeName)
+const AllowedAttributes = arrayOf(AttributeName)
   .max(MAX_ATTRIBUTES)
   .refine(names => new Set(names).size === names.length, rule('repeated-item', 'Must not contain a name twice.'))
   .meta({
@@ -67,7 +67,7 @@ export const TenantPatch = z
   .strictObject({
     name: label(120),
     default_locale: Locale,
-    locales: z.array(Locale).min(1).max(MAX_LOCALES),
+    locales: arrayOf(Locale).min(1).max(MAX_LOCALES),
     timezone: Timezone,
     cooldown_days: z.int().min(0).max(365),
     retention: Retention.partial().meta({ id: 'RetentionPatch' }),

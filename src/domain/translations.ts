@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordOf } from './bounded.ts';
 import { rule } from './field-errors.ts';
 import { StepKey } from './follow-ups.ts';
 import { Locale, MAX_LOCALES } from './locales.ts';
@@ -7,6 +8,9 @@ import { text } from './text.ts';
 
 /** Maximum size of all translations of a question, as JSON. */
 const MAX_CHARACTERS = 100_000;
+
+/** Maximum number of steps or options in a translation. More than a question has, since texts of removed ones are accepted. */
+const MAX_NAMED = 100;
 
 /** The texts of one step in another language. Absent and empty texts are not translated yet. */
 const stepTexts = {
@@ -19,7 +23,9 @@ const stepTexts = {
         .partial()
         .optional()
         .meta({ id: 'LabelTranslationInput', description: 'Labels of the ends of the scale' }),
-      options: z.record(OptionId, text(200)).optional().meta({ description: 'Labels of the options, by id' }),
+      options: recordOf(OptionId, text(200), MAX_NAMED, 'options')
+        .optional()
+        .meta({ description: 'Labels of the options, by id' }),
     })
     .optional()
     .meta({ id: 'ConfigTranslationInput', description: "The texts of the step's `config`" }),
@@ -33,8 +39,7 @@ const ThanksLinkTranslation = z
 const Translation = z
   .strictObject({
     ...stepTexts,
-    follow_ups: z
-      .record(StepKey, z.strictObject(stepTexts).meta({ id: 'StepTranslationInput' }))
+    follow_ups: recordOf(StepKey, z.strictObject(stepTexts).meta({ id: 'StepTranslationInput' }), MAX_NAMED, 'steps')
       .optional()
       .meta({ description: 'Texts of the follow-ups, by key' }),
     thanks: z
@@ -49,12 +54,7 @@ const ABOUT =
   'Texts in other languages, by BCP 47 tag. A draft may lack texts. A published question has every text in each of its languages';
 
 /** The translations of a question, as the team sends them. */
-export const Translations = z
-  .record(Locale, Translation)
-  .refine(
-    translations => Object.keys(translations).length <= MAX_LOCALES,
-    rule('too-many', `Must have at most ${MAX_LOCALES} languages.`),
-  )
+export const Translations = recordOf(Locale, Translation, MAX_LOCALES, 'languages')
   .refine(
     translations => JSON.stringify(translations).length <= MAX_CHARACTERS,
     rule('too-long', `Must have at most ${MAX_CHARACTERS} characters in all languages together.`),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { int32 } from './documented.ts';
 import { type FieldCode, issueOf } from './field-errors.ts';
 import { ComparedValue, ComparedValueOut, faultOfOperand } from './operators.ts';
@@ -65,11 +66,11 @@ export const TriggerInput = z
   .strictObject({
     event: EventName.nullable().default(null).meta(described.event),
     click: text(500, 1, '#checkout .done').nullable().default(null).meta(described.click),
-    where: z.array(PropertyCondition).max(MAX_CONDITIONS).default([]).meta(described.where),
+    where: arrayOf(PropertyCondition).max(MAX_CONDITIONS).default([]).meta(described.where),
     url: UrlCondition.nullable().default(null).meta(described.url),
     count: z.int().min(1).max(MAX_COUNT).default(1).meta(described.count),
     delay_s: z.int().min(0).max(MAX_DELAY_S).default(0).meta(described.delay_s),
-    cancel_on: z.array(EventName).max(MAX_CONDITIONS).default([]).meta(described.cancel_on),
+    cancel_on: arrayOf(EventName).max(MAX_CONDITIONS).default([]).meta(described.cancel_on),
   })
   .check(({ value, issues }) => {
     const { event, click, url, where } = value;

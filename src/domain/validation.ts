@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { MAX_FAULTS } from './bounded.ts';
 import { BEYOND_PRECISION, type FieldCode, isFieldCode } from './field-errors.ts';
 import type { ProblemError } from './problem.ts';
 
@@ -7,9 +8,6 @@ export const jsonPointer = (path: readonly PropertyKey[]): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 export const UNKNOWN_FIELD = 'This field is not known here. Remove it or correct its name.';
-
-/** Maximum number of faults in a reply, enough for a body with a thousand unknown fields. */
-const MAX_FAULTS = 50;
 
 /** A fault of a value: the path to it, its code, and a sentence that states the rule. */
 export interface Fault {
@@ -26,7 +24,7 @@ type Issue = z.core.$ZodIssue;
 type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
 
 /** Makes zod leave a message empty unless the schema has its own, so that its default texts never reach a reply. */
-const OWN_MESSAGES = { error: () => '' };
+const OWN_MESSAGES = { error: () => '', async: false } as const;
 
 const PROTO = '__proto__';
 
@@ -45,16 +43,29 @@ function findDropped(sent: unknown, data: unknown): PropertyKey[] | undefined {
   return undefined;
 }
 
-/** Parses a value. Returns its data, or at most 50 faults. A fault in a union is that of the branch that was meant. */
+/**
+ * Parses a value. Returns its data, or at most 50 faults. A fault in a union is that of the branch that was meant.
+ *
+ * It uses zod's own step, because `safeParse` describes every fault, also those that no reply contains.
+ */
 export function parseInput<T>(schema: Schema<T>, sent: unknown): Parsed<T> {
-  const parsed = schema.safeParse(sent, OWN_MESSAGES);
-  if (parsed.success) {
-    const path = findDropped(sent, parsed.data);
+  return parseWith(schema, sent, OWN_MESSAGES);
+}
+
+/** Like `parseInput`, for an item of a batch, of which only the first fault is reported: zod stops there. */
+export const parseItem = <T>(schema: Schema<T>, sent: unknown): Parsed<T> =>
+  parseWith(schema, sent, { ...OWN_MESSAGES, abortEarly: true });
+
+function parseWith<T>(schema: Schema<T>, sent: unknown, context: z.core.ParseContextInternal): Parsed<T> {
+  const { value, issues } = schema._zod.run({ value: sent, issues: [] }, context) as z.core.ParsePayload<T>;
+  if (issues.length === 0) {
+    const path = findDropped(sent, value);
     return path
       ? { success: false, faults: [{ path, code: 'unknown-field', detail: UNKNOWN_FIELD }] }
-      : { success: true, data: parsed.data };
+      : { success: true, data: value };
   }
-  return { success: false, faults: parsed.error.issues.flatMap(issue => faultsOf(issue, sent)).slice(0, MAX_FAULTS) };
+  const described = issues.slice(0, MAX_FAULTS).map(issue => z.core.util.finalizeIssue(issue, context, z.config()));
+  return { success: false, faults: described.flatMap(issue => faultsOf(issue, sent)).slice(0, MAX_FAULTS) };
 }
 
 /** Returns faults of a body as errors with JSON pointers. `base` is the pointer of the parsed value in the body. */
@@ -75,7 +86,7 @@ const valueAt = (document: unknown, path: readonly PropertyKey[]): unknown =>
 
 function faultsOf(issue: Issue, sent: unknown): Fault[] {
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(key => ({
+    return issue.keys.slice(0, MAX_FAULTS).map(key => ({
       path: [...issue.path, key],
       code: 'unknown-field',
       detail: UNKNOWN_FIELD,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrayOf } from './bounded.ts';
 import { EventType } from './events.ts';
 import { rule } from './field-errors.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
@@ -19,8 +20,7 @@ export const WebhookPayload = z.enum(['full', 'thin']).meta({
     '`full` contains the object as it is when the event is sent, up to 20 KB; `thin` only its address, `href`',
 });
 
-const EventTypes = z
-  .array(EventType)
+const EventTypes = arrayOf(EventType)
   .min(1)
   .max(EventType.options.length)
   .refine(types => new Set(types).size === types.length, rule('repeated-item', 'Must not contain a type twice.'))

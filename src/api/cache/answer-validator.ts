@@ -12,7 +12,7 @@ import {
 import { countingOf } from '../../domain/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { answerRules } from '../../domain/questions.ts';
-import { jsonPointer, parseInput } from '../../domain/validation.ts';
+import { jsonPointer, parseItem } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
 import type { LiveQuestionRow, NamedVersion } from '../../storage/questions.ts';
 import { type KeyCaller, type TestCaller, type UserCaller, userName } from '../caller.ts';
@@ -110,7 +110,7 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
 
   return {
     async validate(caller, sync) {
-      const items = sync.answers.map(parseItem);
+      const items = sync.answers.map(parseAnswer);
       const known = catalog.cached(caller.tenantId);
       const isComplete = known !== undefined && hasAllRules(known, items);
       const tenant = isComplete ? known : await catalog.including(caller.tenantId, namedVersions(items));
@@ -118,7 +118,7 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
     },
 
     validateTest: (caller, sync, question) =>
-      validateAll(caller, sync, sync.answers.map(parseItem), catalogOf(question)),
+      validateAll(caller, sync, sync.answers.map(parseAnswer), catalogOf(question)),
 
     remember(accepted) {
       for (const answer of accepted) memory.keep(answer);
@@ -141,8 +141,8 @@ function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt
 
 type ParsedItem = NewAnswer | Rejected;
 
-function parseItem(item: unknown): ParsedItem {
-  const parsed = parseInput(CompiledAnswer, item);
+function parseAnswer(item: unknown): ParsedItem {
+  const parsed = parseItem(CompiledAnswer, item);
   if (parsed.success) return parsed.data;
   const [fault] = parsed.faults;
   return new Rejected('validation-failed', fault?.detail ?? 'Must be an answer.', jsonPointer(fault?.path ?? []));

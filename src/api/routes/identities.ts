@@ -24,7 +24,7 @@ import {
   presentProfileChange,
 } from '../../domain/profile-changes.ts';
 import { Identity } from '../../domain/text.ts';
-import { bodyErrors, type Fault, jsonPointer, parseInput } from '../../domain/validation.ts';
+import { bodyErrors, type Fault, jsonPointer, parseItem } from '../../domain/validation.ts';
 import {
   findIdentity,
   type IdentityRow,
@@ -169,9 +169,6 @@ function patchOrThrow(profile: NewIdentity, patch: IdentityPatch): NewIdentity {
   });
 }
 
-/** Parses the items of a batch, each on its own. */
-const parseItem = (item: unknown) => parseInput(IdentityItem, item);
-
 /** Returns the result of an invalid item, with its identity if it has one. */
 function rejection(item: unknown, { path, code, detail }: Fault): IdentityResult {
   const { identity, verified = true } = (typeof item === 'object' && item !== null ? item : {}) as Record<
@@ -204,7 +201,7 @@ export const saveIdentities = operation({
   status: 200,
   response: z.object({ results: z.array(IdentityResult) }).meta({ id: 'IdentityResults' }),
   async handle({ caller, body }, { storage }) {
-    const parsed = body.identities.map(parseItem);
+    const parsed = body.identities.map(item => parseItem(IdentityItem, item));
     const valid = parsed.flatMap(item => (item.success ? [item.data] : []));
     const saved = (await patchProfiles(storage.forTenant(caller.tenantId), valid, actorOf(caller))).values();
     const results = parsed.map((item, index) =>
