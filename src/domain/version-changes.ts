@@ -11,29 +11,27 @@ const stepFields = (base: string[], { config, ...step }: Record<string, unknown>
   ]),
 ];
 
-/** Returns every text of a translation by field. */
-const translationFields = (path: string[], value: unknown): [string, unknown][] =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value).flatMap(([name, part]) => translationFields([...path, name], part))
-    : [[jsonPointer(path), value]];
+const isTexts = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Returns the texts of translations that differ. Only these get a pointer: a question has thousands of them. */
+function changedTexts(path: readonly string[], before: unknown, after: unknown): VersionChange[] {
+  if (!isTexts(before) && !isTexts(after))
+    return before === after ? [] : [{ pointer: jsonPointer(path), before: before ?? null, after: after ?? null }];
+  const [old, now] = [isTexts(before) ? before : {}, isTexts(after) ? after : {}];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap(name =>
+    changedTexts([...path, name], old[name], now[name]),
+  );
+}
 
 const THANKS_FIELDS = ['title', 'body', 'link'] as const;
 
 /** Returns the content of a question by field. Steps are named by their key, so that a moved step has no changes. */
-const fieldsOf = ({
-  title,
-  description,
-  config,
-  follow_ups,
-  thanks,
-  translations,
-}: QuestionContent): Map<string, unknown> =>
+const fieldsOf = ({ title, description, config, follow_ups, thanks }: QuestionContent): Map<string, unknown> =>
   new Map<string, unknown>([
     ...stepFields([], { title, description, config }),
     ...follow_ups.flatMap(({ key, ...step }) => stepFields(['follow_ups', key], step)),
     ...(follow_ups.length > 0 ? [['/follow_ups', follow_ups.map(({ key }) => key)] as [string, unknown]] : []),
     ...(thanks ? THANKS_FIELDS.map((name): [string, unknown] => [`/thanks/${name}`, thanks[name]]) : []),
-    ...translationFields(['translations'], translations),
   ]);
 
 /**
@@ -42,7 +40,8 @@ const fieldsOf = ({
  */
 export function versionChanges(before: QuestionContent, after: QuestionContent): VersionChange[] {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
-  return [...new Set([...old.keys(), ...now.keys()])]
+  const fields = [...new Set([...old.keys(), ...now.keys()])]
     .map(pointer => ({ pointer, before: old.get(pointer) ?? null, after: now.get(pointer) ?? null }))
     .filter(change => canonicalJson(change.before) !== canonicalJson(change.after));
+  return [...fields, ...changedTexts(['translations'], before.translations, after.translations)];
 }

@@ -14,6 +14,7 @@ import { type AnswerRules, answerRules, earlierRules, followUpRules, type StepRu
 import { conditionBytes, optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
 import { DEFAULT_COOLDOWN_DAYS, DEFAULT_LOCALE } from '../../domain/tenants.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
+import { createTurns } from '../../platform/turns.ts';
 import { listDeletedAnswers } from '../../storage/answers.ts';
 import type { Storage } from '../../storage/orm.ts';
 import {
@@ -164,7 +165,12 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   ]);
   const drawn = drawnAppearance(completeAppearance(tenant?.appearance ?? {}));
   const deleted = new Set(deletedIds);
-  const live = published.live.map(row => toLiveQuestion({ ...row, placement: cardPlacement(row, drawn.placement) }));
+  const turns = createTurns();
+  const live: LiveQuestion[] = [];
+  for (const row of published.live) {
+    live.push(toLiveQuestion({ ...row, placement: cardPlacement(row, drawn.placement) }));
+    await turns(); // a tenant can have 200 questions in many languages
+  }
   const audiences = createAudienceCompiler();
   const rules = compileRules(published.live, audiences);
   const questions = new Map(published.terms.map(row => [row.id, termsOf(row)]));

@@ -4,6 +4,7 @@ import type { FieldCode } from '../../domain/field-errors.ts';
 import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
 import { bodyErrors, type Fault, parameterErrors, parseInput } from '../../domain/validation.ts';
 import { once } from '../../platform/once.ts';
+import { createTurns } from '../../platform/turns.ts';
 import type { Caller, TeamCaller } from '../caller.ts';
 import { authenticate, authorizationOf, authorize } from '../credentials/authenticate.ts';
 import { requireSameOrigin } from '../credentials/sessions.ts';
@@ -12,7 +13,7 @@ import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody
 import { allowAnyOrigin } from '../http/cors.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { matchesNone, versionTagOf } from '../http/etag.ts';
-import { isReply, type Operation } from '../operation.ts';
+import { isReply, type Operation, reply } from '../operation.ts';
 import { recordAuditEntry } from './audit-trail.ts';
 import { type KeyedOperation, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
@@ -79,7 +80,7 @@ async function perform(ctx: Context, operation: Operation, request: ServedReques
     await result.afterwards?.(deps);
     result.announce?.();
   }
-  send(ctx, operation, result);
+  send(ctx, operation, operation.heavy ? await serializeInTurns(result) : result);
 }
 
 /** Like `perform`, for a read whose cost depends on the amount of stored data, bounded by `heavy-reads.ts`. */
@@ -205,6 +206,21 @@ function parseOr422(
   const parsed = parseInput(schema, sent);
   if (!parsed.success) throw new Problem('validation-failed', detail, { errors: toErrors(parsed.faults) });
   return parsed.data;
+}
+
+/** Returns the reply of a list as JSON. A hundred questions can be megabytes, so other requests have their turn meanwhile. */
+async function serializeInTurns(result: unknown): Promise<unknown> {
+  const parts = isReply(result) ? result : { body: result };
+  const { data, ...others } = (parts.body ?? {}) as { data?: unknown };
+  if (!Array.isArray(data) || data.length < 2) return result;
+  const turns = createTurns();
+  const items: string[] = [];
+  for (const item of data) {
+    items.push(JSON.stringify(item));
+    await turns();
+  }
+  const rest = JSON.stringify(others).slice(1);
+  return reply({ ...parts, body: `{"data":[${items.join(',')}]${rest === '}' ? '' : ','}${rest}` });
 }
 
 function send(ctx: Context, operation: Operation, result: unknown): void {

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CardDecisions, MAX_JUDGED, presentVerdict, Reach, ReachRequest } from '../../domain/card-decisions.ts';
 import { defined } from '../../domain/card-rules.ts';
@@ -16,6 +15,7 @@ import { DeviceLocale } from '../../domain/locales.ts';
 import { queryBoolean } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
 import { Identity, text } from '../../domain/text.ts';
+import { createTurns } from '../../platform/turns.ts';
 import { requireKnownQuestions } from '../../storage/audience-references.ts';
 import { listDecidedQuestions, listRecentPeople, readCardHistories } from '../../storage/card-decisions.ts';
 import { readCardHistory } from '../../storage/cards.ts';
@@ -74,7 +74,7 @@ export const readCardDecisions = operation({
   },
 });
 
-/** Number of people decided on before other requests have their turn. */
+/** Number of people whose records are read at once. */
 const PEOPLE_AT_ONCE = 250;
 
 export const estimateReach = operation({
@@ -113,6 +113,7 @@ export const estimateReach = operation({
 async function countReached(tenant: TenantStorage, judge: (facts: PersonFacts) => Gate | undefined) {
   const people = await listRecentPeople(tenant, MAX_JUDGED);
   const withheld: Record<string, number> = {};
+  const turns = createTurns();
   let reached = 0;
   for (let first = 0; first < people.length; first += PEOPLE_AT_ONCE) {
     const some = people.slice(first, first + PEOPLE_AT_ONCE);
@@ -123,8 +124,8 @@ async function countReached(tenant: TenantStorage, judge: (facts: PersonFacts) =
       const failed = judge({ identity, verified, attributes, records, ...deviceOf(profile, device) });
       if (failed) withheld[failed] = (withheld[failed] ?? 0) + 1;
       else reached++;
+      await turns();
     }
-    await turn();
   }
   return { judged: people.length, reached, withheld };
 }

@@ -332,7 +332,7 @@ export const listQuestionVersions = operation({
     const tenant = storage.forTenant(caller.tenantId);
     const { locale } = await findQuestion(tenant, params.id);
     const versions = await listVersionRows(tenant, params.id, query.limit, after);
-    return page(versions, row => presentVersion(row, locale));
+    return page(versions, row => ({ toJSON: () => presentVersion(row, locale) })); // compared as each is serialized
   },
 });
 
