@@ -5,7 +5,7 @@ import { rule } from './field-errors.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
-import { chosenOptions, visibleSteps } from './steps.ts';
+import { chosenOptions, MAIN_STEP, visibleSteps } from './steps.ts';
 import { Day, findLengthFault, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
@@ -17,6 +17,21 @@ export type AnswerState = z.infer<typeof AnswerState>;
 
 /** Whether an answer in this state was given at least in part, not just shown or dismissed. */
 export const isAnswered = (state: AnswerState): boolean => state === 'partial' || state === 'completed';
+
+/**
+ * Returns the state in which an answer is stored. With a value of the question it was given at least in part, whatever ended
+ * its card: a user who closes the card at a follow-up has given the score. A statement has no value, so that of any follow-up
+ * counts.
+ *
+ * Syncs are compared as they were sent: `content_hash` includes the state before this change.
+ */
+export function storedState(
+  { state, values }: { state: AnswerState; values: object },
+  type?: QuestionType,
+): AnswerState {
+  const isGiven = type === 'statement' ? Object.keys(values).length > 0 : Object.hasOwn(values, MAIN_STEP);
+  return isGiven && !isAnswered(state) ? 'partial' : state;
+}
 
 const MetadataText = text(256);
 const KNOWN_METADATA = [
@@ -87,7 +102,10 @@ export const NewAnswer = z
     card_id: typeId('card').optional().meta({ description: 'Optional only with an API key' }),
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
-    state: AnswerState,
+    state: AnswerState.meta({
+      description:
+        'With a value of `main`, `seen` and `dismissed` are stored as `partial`: whatever ended the card, the value was given. Repeats are compared with what was sent',
+    }),
     values: fields([/^[\s\S]{0,64}$/, 'at most 64 characters, such as main'], Value, MAX_VALUES, 'values')
       .default({})
       .meta({ description: 'Values by step; the question itself is `main`' }),

@@ -1,17 +1,23 @@
-import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
+import { type AcceptedAnswer, isAnswered, storedState } from '../domain/answers.ts';
 import { Problem } from '../domain/problem.ts';
 import { keyOf } from './answer-upserts.ts';
 import { type CardKey, type CountedPlace, cardKeyOf, upsertCardRecords } from './card-records.ts';
-import { type StoredRow, type StoredSync, takePlaces } from './counted-answers.ts';
+import { passOnPlaces, type StoredRow, type StoredSync, takePlaces } from './counted-answers.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The counted answer of each card, by `cardKeyOf`. */
 type Places = Map<string, CountedPlace>;
 
-/** Returns an answer as it competes for its card: with `every_days` for one period. */
-export const competing = (answer: AcceptedAnswer): AcceptedAnswer =>
-  answer.period_days === undefined ? answer : { ...answer, once_per_card: true };
+/**
+ * Returns an answer as it is stored and competes for its card: with `every_days` for one period. An API of an earlier version
+ * queued it in the state in which it was sent (`storedState`).
+ */
+export function competing(answer: AcceptedAnswer): AcceptedAnswer {
+  const state = storedState(answer);
+  if (state === answer.state && answer.period_days === undefined) return answer;
+  return { ...answer, state, ...(answer.period_days === undefined ? {} : { once_per_card: true }) };
+}
 
 /** Groups syncs such that those of different answers to one card with periods are in separate groups, in order. */
 function inTurns(stored: readonly StoredSync[]): StoredSync[][] {
@@ -44,19 +50,19 @@ export async function placeAnswers(tx: Transaction, stored: readonly StoredSync[
   return turns;
 }
 
-/** Returns the counted answers of all turns, and the stored answers that they replaced (`takePlaces`). */
+/** Returns the counted answers of all turns, and the other stored answers that stop (`takePlaces`) or start to be counted. */
 export async function settlePlaces(
   tx: Transaction,
   stored: readonly StoredSync[],
   turns: readonly Places[],
-): Promise<{ places: Places; lost: StoredRow[] }> {
+): Promise<{ places: Places; lost: StoredRow[]; gained: StoredRow[] }> {
   const places: Places = new Map();
   const lost: StoredRow[] = [];
   for (const turn of turns) {
     lost.push(...(await takePlaces(tx, stored, turn)));
     for (const [key, place] of turn) places.set(key, { ...place, before: (places.get(key) ?? place).before });
   }
-  return { places, lost };
+  return { places, lost, gained: await passOnPlaces(tx, stored, places) };
 }
 
 interface PeriodStart extends CardKey {

@@ -1,4 +1,4 @@
-import type { AcceptedAnswer } from '../domain/answers.ts';
+import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
 import { asView, type Counted, hasText } from '../domain/counts.ts';
 import { MAX_SCANNED } from '../domain/pages.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
@@ -50,6 +50,8 @@ interface Verdicts {
   places: ReadonlyMap<string, CountedPlace>;
   /** Stored answers that were replaced (`takePlaces`). */
   lost: readonly StoredRow[];
+  /** Stored answers that are counted instead of an emptied one (`passOnPlaces`). */
+  gained: readonly StoredRow[];
   /** Answers beyond the limit of their question, by `keyOf`. */
   over: ReadonlySet<string>;
 }
@@ -59,8 +61,8 @@ interface Verdicts {
  *
  * `syncs` are in the order in which they were stored. An answer replaced by one of them becomes a view.
  */
-export function changesBySyncs(syncs: readonly StoredSync[], { places, lost, over }: Verdicts): CountChange[] {
-  const changes = lost.flatMap(row => changePlace(row, false));
+export function changesBySyncs(syncs: readonly StoredSync[], { places, lost, gained, over }: Verdicts): CountChange[] {
+  const changes = [...lost.flatMap(row => changePlace(row, false)), ...gained.flatMap(row => changePlace(row, true))];
   const seen = new Set<string>();
   for (const { answer, revisedFrom } of syncs) {
     const { id } = answer;
@@ -114,6 +116,28 @@ export async function takePlaces(
     }
   await touch(tx, rows);
   return rows;
+}
+
+/**
+ * Passes on the places of answers that are empty after their last revision in this batch: the user has removed the value.
+ * Otherwise the place would be lost to the user's other `partial` answers. Corrects `places`, and returns the stored
+ * answers that are counted from now on.
+ */
+export async function passOnPlaces(
+  tx: Transaction,
+  syncs: readonly StoredSync[],
+  places: ReadonlyMap<string, CountedPlace>,
+): Promise<StoredRow[]> {
+  const last = new Map(syncs.map(({ answer }) => [answer.tenant_id + answer.id, answer]));
+  const gained: StoredRow[] = [];
+  for (const place of places.values()) {
+    const holder = place.after === null ? undefined : last.get(place.tenant_id + place.after);
+    if (!holder || isAnswered(holder.state)) continue;
+    const next = await countNext(tx, place);
+    place.after = next?.id ?? null;
+    if (next && !last.has(next.tenant_id + next.id)) gained.push(next);
+  }
+  return gained;
 }
 
 async function setPlace(
@@ -184,13 +208,18 @@ export async function changesByDeletion(tx: Transaction, deleted: readonly Store
     await forgetValue(tx, row);
     changes.push(change(row, row.counted, isCounted, -1));
     if (!isCounted || row.counted.over_quota) continue; // the next one would take a place that the limit does not have
-    const next = (await findFirst(tx, row, 'completed')) ?? (await findFirst(tx, row, 'partial'));
-    await setPlace(tx, row, { id: next?.id ?? null, isFinal: next?.counted.state === 'completed' });
-    if (!next) continue;
-    changes.push(...changePlace(next, true));
-    await touch(tx, [next]);
+    const next = await countNext(tx, row);
+    if (next) changes.push(...changePlace(next, true));
   }
   return changes;
+}
+
+/** Gives the place of a locked card to its first remaining answer, and returns that answer. */
+async function countNext(tx: Transaction, card: CardKey): Promise<StoredRow | undefined> {
+  const next = (await findFirst(tx, card, 'completed')) ?? (await findFirst(tx, card, 'partial'));
+  await setPlace(tx, card, { id: next?.id ?? null, isFinal: next?.counted.state === 'completed' });
+  if (next) await touch(tx, [next]);
+  return next;
 }
 
 /**

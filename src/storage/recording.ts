@@ -78,9 +78,9 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       placeAnswers(tx, stored),
       quarantine(tx, conflicts),
     ]);
-    const { places, lost } = await settlePlaces(tx, stored, turns);
+    const { places, lost, gained } = await settlePlaces(tx, stored, turns);
     const over = await applyLimits(tx, limits, stored, places, removed);
-    const changes = changesBySyncs(stored, { places, lost, over });
+    const changes = changesBySyncs(stored, { places, lost, gained, over });
     changes.push(...(await changesByDeletion(tx, removed)));
     const written = writeEvents(tx, answerEvents(stored, removed));
     await Promise.all([countAnswers(tx, changes), written, addToTotals(tx, settled, replayed)]);

@@ -153,7 +153,7 @@ describe('an event', () => {
     const { team, tenant } = await makeParties();
     const id = v7();
     const sync = (revision: number, state: string) => () =>
-      store(tenant, { id, revision, state, card_id: tenant.uuid });
+      store(tenant, { id, revision, state, card_id: tenant.uuid, values: state === 'seen' ? {} : { main: 9 } });
     expect(await typesAfter(team, sync(1, 'seen'))).toEqual([]);
     expect(await typesAfter(team, sync(2, 'partial'))).toEqual(['answer.stored']);
     expect(await typesAfter(team, sync(3, 'partial'))).toEqual(['answer.updated']);

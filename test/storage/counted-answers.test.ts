@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type AcceptedAnswer, type AnswerState, isAnswered } from '../../src/domain/answers.ts';
+import { type AcceptedAnswer, type AnswerState, isAnswered, storedState } from '../../src/domain/answers.ts';
 import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { listAnswers, tagAnswer } from '../../src/storage/answers.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
@@ -54,6 +54,24 @@ describe('of the answers to one card', () => {
     await record({ ...first, revision: 2, state: 'completed' }, fourth);
     expect(await card.counted()).toEqual([third.id]);
     expect(await card.results()).toMatchObject({ seen: 3, partial: 0, completed: 1, scores: nines(1) });
+  });
+
+  test('one whose value is removed again makes room for the next, in the same batch and later', async () => {
+    const card = await makeCard();
+    const [first, second, third] = [card.answer(partial), card.answer(partial), card.answer(partial)];
+    const emptied = (answer: AcceptedAnswer, state: AnswerState) => ({ ...answer, revision: 2, state, values: {} });
+    await record(first, emptied(first, 'seen'));
+    expect(await card.counted()).toEqual([]);
+    await record(second, third);
+    expect(await card.counted()).toEqual([second.id]);
+    await record(emptied(second, 'dismissed'));
+    expect(await card.counted()).toEqual([third.id]);
+    const expected = await card.results();
+    expect(expected).toMatchObject({ seen: 1, dismissed: 1, partial: 1, completed: 0 });
+    await card.rebuild();
+    expect(await card.results()).toEqual(expected);
+    await record({ ...first, revision: 3 });
+    expect(await card.counted()).toEqual([third.id]);
   });
 
   test('the counted one is revised in its place', async () => {
@@ -211,7 +229,16 @@ class Model {
   delete(id: string): void {
     if (!this.answers.delete(id)) return;
     this.deleted.add(id);
-    if (this.place !== id) return;
+    if (this.place === id) this.passOn();
+  }
+
+  /** At the end of a batch: an answer that was emptied is not counted. */
+  settle(): void {
+    const holder = this.place === undefined ? undefined : this.answers.get(this.place);
+    if (holder && !isAnswered(holder.state)) this.passOn();
+  }
+
+  private passOn(): void {
     const left = [...this.answers.values()]
       .filter(answer => answer.once_per_card)
       .sort((a, b) => (a.received_at + a.id < b.received_at + b.id ? -1 : 1));
@@ -250,7 +277,7 @@ describe('any syncs of one card, in any batches, with deletions between them', (
     of: fc.nat(4),
     revision: fc.integer({ min: 1, max: 4 }),
     state: fc.constantFrom<AnswerState>('seen', 'dismissed', 'partial', 'partial', 'completed'),
-    score: fc.integer({ min: 0, max: 10 }),
+    score: fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
     comment: fc.constantFrom(null, 'fine'),
     once_per_card: fc.constantFrom(true, true, true, undefined),
     day: fc.constantFrom('2026-10-31', '2026-11-01', '2026-11-30'),
@@ -277,13 +304,14 @@ describe('any syncs of one card, in any batches, with deletions between them', (
             card.answer({
               ...sync,
               id: ids[of] as string,
-              values: sync.state === 'seen' ? {} : { main: score },
+              values: score === undefined ? {} : { main: score },
               received_at: `${day}T12:00:00.000Z`,
               content_hash: JSON.stringify([score, sync.state, sync.comment]),
             }),
           );
           await record(...syncs);
-          for (const sync of syncs) model.store(sync);
+          for (const sync of syncs) model.store({ ...sync, state: storedState(sync) });
+          model.settle();
         }
         const expected = model.results();
         const withScores = ({ scores, ...counters }: Results) => ({

@@ -7,10 +7,12 @@ import {
   NewAnswer,
   type Receipt,
   type Rejection,
+  storedState,
   validateContent,
 } from '../../domain/answers.ts';
 import { countingOf } from '../../domain/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
+import type { QuestionType } from '../../domain/question-types.ts';
 import { answerRules } from '../../domain/questions.ts';
 import { jsonPointer, parseItem } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
@@ -188,7 +190,7 @@ function acceptItem(
     throw new Rejected('answer-deleted', 'The answer was deleted. Its id cannot be used again.', '/id');
   const owner = ownerOf(answer, caller);
   const cardId = checkCard(answer, caller, owner, cardIds);
-  const terms = checkQuestion(answer, tenant, stamp.receivedAt);
+  const { terms, type } = checkQuestion(answer, tenant, stamp.receivedAt);
   const accepted: AcceptedAnswer = {
     tenant_id: caller.tenantId,
     id: answer.id,
@@ -213,6 +215,7 @@ function acceptItem(
   if (caller.kind !== 'api-key') Object.assign(accepted, countingOf(terms));
   else if (answer.card_id === undefined) accepted.without_card = true;
   accepted.content_hash = contentHash(accepted);
+  accepted.state = storedState(answer, type);
   return accepted;
 }
 
@@ -282,8 +285,12 @@ function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds:
   return expected;
 }
 
-/** Returns the question of an answer. Throws when it does not accept the answer. */
-function checkQuestion(answer: NewAnswer, tenant: KnownQuestions, receivedAt: Date): QuestionTerms {
+/** Returns the question of an answer, and its type. Throws when it does not accept the answer. */
+function checkQuestion(
+  answer: NewAnswer,
+  tenant: KnownQuestions,
+  receivedAt: Date,
+): { terms: QuestionTerms; type: QuestionType } {
   const question = tenant.questions.get(answer.question_id);
   if (!question) throw new Rejected('unknown-card', 'The question does not exist or is not published.', '/question_id');
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);
@@ -304,7 +311,7 @@ function checkQuestion(answer: NewAnswer, tenant: KnownQuestions, receivedAt: Da
     );
   const fault = validateContent(rules, answer);
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
-  return question;
+  return { terms: question, type: rules[0].type };
 }
 
 /** A record's fields sorted by name, by code units. */
