@@ -91,15 +91,16 @@ test('a card has the follow-ups, and its answer their values, for proven and cla
 describe('the cases for all clients', () => {
   const { cards } = contract('steps');
   const { name: _, card } = cards[0];
-  test.each(cards[0].answers as { name: string; state: string; values: object; fault: string | null }[])(
+  test.each(cards[0].answers as { name: string; end?: string; state: string; values: object; fault: string | null }[])(
     '$name',
-    async ({ state, values, fault }) => {
+    async ({ end, state, values, fault }) => {
       const tenant = await makeTenant(api);
       const [{ type, title, config }, ...followUps] = card.steps;
       const question = await publishQuestion(api, tenant, { type, title, config, follow_ups: followUps });
-      const receipt = await send(tenant, question, { state, values });
+      const receipt = await send(tenant, question, { state: end ?? state, values });
       expect(receipt.pointer ?? null).toBe(fault);
       expect(receipt.status).toBe(fault ? 'rejected' : 'accepted');
+      if (end) await waitFor(async () => (await resultsOf(tenant, question))[state] === 1);
     },
   );
 });
