@@ -27,6 +27,8 @@ public struct Card: Equatable, Sendable, Identifiable {
   public let inCooldown: Bool
   /// The user it was fetched for. Card ids are unique per user.
   var owner: Owner?
+  /// Its JSON, of which a draft is kept.
+  var source: String?
 }
 
 extension Card: Decodable {

@@ -52,6 +52,25 @@ struct CardList: Decodable {
   let data: [Card]
   let appearance: Appearance?
   let pollAfterS: Double?
+
+  /// The cards with their user, and each with its JSON in the response.
+  func cards(of owner: Owner?, in body: Data) -> [Card] {
+    let members = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
+    let sources = members?["data"] as? [Any] ?? []
+    return zip(data, sources).map { card, source in
+      var owned = card
+      owned.owner = owner
+      owned.source = (try? JSONSerialization.data(withJSONObject: source)).map { String(decoding: $0, as: UTF8.self) }
+      return owned
+    }
+  }
+
+  /// Returns the card of a JSON; nil if it is damaged.
+  static func card(_ source: String) -> Card? {
+    var card = try? JSON.decoder.decode(Card.self, from: Data(source.utf8))
+    card?.source = source
+    return card
+  }
 }
 
 /// Cards with their user; `body` is the response, nil if the cards have not changed.
@@ -116,11 +135,7 @@ final class CardReader: Sendable {
     let list = try reply.read(CardList.self)
     look.use { $0 = list.appearance }
     if let seconds = list.pollAfterS { poll.use { $0 = seconds } }
-    let cards = list.data.map { card in
-      var owned = card
-      owned.owner = owner
-      return owned
-    }
+    let cards = list.cards(of: owner, in: reply.body)
     last.use { $0 = reply.header("ETag").map { Hand(path: path, owner: owner, etag: $0, cards: cards) } }
     return cards
   }

@@ -35,6 +35,7 @@ public final class ParleyClient: Sendable {
   let cards: CardReader
   let outbox: Outbox
   let triggers: Triggers
+  let drafts: DraftStore
   let completionQueue: DispatchQueue
   /// The client that this one was made of, by `with`.
   private let original: ParleyClient?
@@ -52,6 +53,7 @@ public final class ParleyClient: Sendable {
     self.connection = connection
     cards = CardReader(connection: connection)
     let folder = try ParleyClient.open(options)
+    drafts = DraftStore(file: folder.draftsFile)
     triggers = Triggers(connection: connection, file: try ParleyClient.triggerFile(options))
     let outbox = Outbox(connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost)
     self.outbox = outbox
@@ -79,6 +81,7 @@ public final class ParleyClient: Sendable {
     cards = CardReader(connection: connection)
     outbox = other.outbox
     triggers = other.triggers
+    drafts = other.drafts
     completionQueue = other.completionQueue
     original = other.original ?? other
     reachability = nil
@@ -94,7 +97,7 @@ public final class ParleyClient: Sendable {
     return ParleyClient(self, connection: changed)
   }
 
-  /// Call this when the user changes: drops the token and all cached data, and requests a new token.
+  /// Call this when the user changes: drops the token, all cached data and unfinished cards, and requests a new token.
   ///
   /// Returns immediately. Answers in the outbox stay there until their user signs in again.
   public func logout() {
@@ -102,6 +105,7 @@ public final class ParleyClient: Sendable {
     connection.tokens.logout()
     cards.forget()
     triggers.logout()
+    drafts.removeAll()
     NotificationCenter.default.post(name: Self.didLogOut, object: self)
   }
 

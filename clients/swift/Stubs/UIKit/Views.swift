@@ -147,7 +147,6 @@ open class UIDatePicker: UIControl {
 /// All methods are optional in UIKit; here those that the package implements are required, so that a wrong signature is noticed.
 @MainActor
 public protocol UITextViewDelegate: AnyObject {
-  func textView(_: UITextView, shouldChangeTextIn range: NSRange, replacementText: String) -> Bool
   func textViewDidChange(_: UITextView)
   func textViewDidEndEditing(_: UITextView)
 }

@@ -8,6 +8,7 @@ final class StepTests: XCTestCase {
     let values: [String: AnswerValue?]
     let shown: [String]
     let name: String?
+    let end: String?
     let state: String?
     let fault: String?
 
@@ -32,8 +33,15 @@ final class StepTests: XCTestCase {
       let card: Card
       let answers: [Case]
     }
+    struct Shuffled: Decodable {
+      let card: String
+      let step: String
+      let options: [String]
+      let order: [String]
+    }
     let visible: [Rule]
     let cards: [Played]
+    let shuffled: [Shuffled]
   }
 
   private let config = QuestionConfig(
@@ -77,7 +85,47 @@ final class StepTests: XCTestCase {
     }
   }
 
-  func testAnswersToCardsWithSeveralSteps() throws {
+  func testShuffledOptionsKeepTheirOrder() throws {
+    for each in try readSteps().shuffled {
+      let options = each.options.map { QuestionConfig.Option(id: $0, label: $0) }
+      for isShuffled in [true, false] {
+        let step = CardStep(
+          key: each.step, type: .singleChoice, title: "", description: "",
+          config: QuestionConfig(
+            scale: nil, style: nil, labels: nil, options: options, allowOther: nil, shuffle: isShuffled, min: nil, max: nil,
+            minLength: nil, maxLength: nil, input: nil, url: nil), required: false, showIf: nil)
+        XCTAssertEqual(step.shownOptions(inCard: each.card).map(\.id), isShuffled ? each.order : each.options)
+      }
+    }
+  }
+
+  func testTextBeyondALimitIsKeptAndMarkedAndCostsNoScore() throws {
+    let long = String(repeating: "x", count: 5001)
+    let texts = FeedbackTexts()
+    var walk = CardWalk(try card())
+    walk.set(.number(3), for: "main")
+    walk.comment = long
+    XCTAssertTrue(walk.isTooLong)
+    XCTAssertEqual(walk.faults(texts)["main"], "Please enter no more than 5000 characters.")
+    XCTAssertEqual(walk.entry, CardEntry(values: ["main": .number(3)]), "the server would reject the whole answer")
+    XCTAssertNil(walk.next())
+    XCTAssertEqual(walk.comment, long)
+    walk.comment = String(long.dropLast()) + " \n"
+    XCTAssertFalse(walk.isTooLong)
+    XCTAssertEqual(walk.next()?.key, "why")
+    walk.set(.text(long), for: "why")
+    XCTAssertTrue(walk.isTooLong)
+    XCTAssertEqual(walk.entry.values, ["main": .number(3)])
+    let other = AnswerValue.choice(.init(otherText: long))
+    let step = CardStep(
+      key: "main", type: .singleChoice, title: "", description: "",
+      config: QuestionConfig(
+        scale: nil, style: nil, labels: nil, options: nil, allowOther: true, shuffle: nil, min: nil, max: nil, minLength: nil,
+        maxLength: nil, input: nil, url: nil), required: true, showIf: nil)
+    XCTAssertEqual(step.fault(of: other, texts), "Please enter no more than 5000 characters.")
+  }
+
+  func testAnswersToCardsWithSeveralSteps() async throws {
     for played in try readSteps().cards {
       XCTAssertTrue(played.card.canBeShown)
       for answer in played.answers {
@@ -92,6 +140,7 @@ final class StepTests: XCTestCase {
         guard let fault = answer.fault else {
           XCTAssertEqual(entry.values, answer.given, label)
           if answer.state == "completed" { XCTAssertEqual(walk.faults(FeedbackTexts()), [:], label) }
+          if let end = answer.end { try await DraftPlay().ends(played.card, end, entry, as: answer.state!, label) }
           continue
         }
         let step = String(fault.dropFirst("/values/".count))

@@ -80,7 +80,8 @@ public final class CardSession {
     walk.back()
   }
 
-  /// Returns the messages for missing and invalid values of the shown steps, by step key; empty if the card can be completed.
+  /// Returns the messages for missing and invalid values of the shown steps, by step key; empty if the card can be completed. That of a
+  /// comment is under `main`.
   public func validate(_ texts: FeedbackTexts = FeedbackTexts()) -> [String: String] {
     walk.faults(texts)
   }
@@ -92,7 +93,7 @@ public final class CardSession {
     try await finish(draft.note(.completed, walk.entry))
   }
 
-  /// Dismisses the card and sends that.
+  /// Ends the card and sends that: as `partial` if the question has a value, otherwise as `dismissed`.
   public func dismiss() async throws {
     try await finish(draft.note(.dismissed, walk.entry))
   }

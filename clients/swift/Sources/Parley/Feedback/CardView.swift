@@ -22,19 +22,22 @@
     private let submitButton: UIButton
     private let backButton: UIButton
 
-    init(_ card: Card, texts: FeedbackTexts, paint: Paint) {
+    /// `state` is the input with which the card was left.
+    init(_ card: Card, from state: WalkState?, texts: FeedbackTexts, paint: Paint) {
       self.texts = texts
       self.paint = paint
-      walk = CardWalk(card)
-      fields = card.steps.map { FieldView($0, texts: texts, paint: paint) }
+      walk = CardWalk(card, from: state)
+      fields = card.steps.map { FieldView($0, of: card.id, texts: texts, paint: paint) }
       let isScored = card.steps[0].isScored
-      let comment = isScored ? TextInput(label: texts.comment, maxLength: 5000, keyboard: .default, paint: paint) : nil
+      let comment = isScored ? TextInput(label: texts.comment, keyboard: .default, paint: paint) : nil
       self.comment = comment
       commentPlace = comment.map { paint.labelled(texts.comment, $0) }
       submitButton = paint.button(texts.send, style: .headline)
       backButton = paint.button(texts.back)
       super.init(frame: .zero)
       build()
+      for field in fields { if let value = walk.values[field.step.key] { field.input.restore(value) } }
+      comment?.restore(.text(walk.comment))
       showStep()
     }
 
@@ -64,6 +67,12 @@
     var entry: CardEntry {
       readInput()
       return walk.entry
+    }
+
+    /// The current input as entered, and the step.
+    var state: WalkState {
+      readInput()
+      return walk.state
     }
 
     /// Element that gets the screen reader's focus when the card or another step appears.
@@ -124,8 +133,15 @@
     private func change() {
       readInput()
       showPosition()
+      // A text beyond its limit is marked at once; other faults at the end of the step.
+      if let current, walk.isTooLong || current.isMarked { current.mark(fault) }
       onChange()
       onResize()
+    }
+
+    /// The message for the current step, if it has a fault.
+    private var fault: String? {
+      walk.step.flatMap { walk.faults(texts)[$0.key] }
     }
 
     private func showStep() {
@@ -144,7 +160,8 @@
 
     @objc private func submit() {
       readInput()
-      if current?.showFault() == true { return onResize() }
+      current?.mark(fault, moving: true)
+      if fault != nil { return onResize() }
       if walk.next() == nil { onEnd(.completed) } else { turn() }
     }
 

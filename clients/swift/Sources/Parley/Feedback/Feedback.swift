@@ -17,7 +17,7 @@
     /// Creates a view for the users of `client`.
     ///
     /// `texts` are by default those of the query's `locale`. `context` is stored with each answer. `style` comes before the
-    /// appearance that the tenant has set. `selection` limits the cards. `onAnswer` is called when a card is completed or dismissed.
+    /// appearance that the tenant has set. `selection` limits the cards. `onAnswer` is called when the user has ended a card.
     public init(
       client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil,
       context: FeedbackContext = FeedbackContext(), style: FeedbackStyle = FeedbackStyle(),

@@ -21,15 +21,21 @@ final class FeedbackDeck {
   /// Finished cards, which a list that is fetched right after an answer may still contain.
   private var finished: Set<String> = []
   private var stopListening: (@Sendable () -> Void)?
+  /// The displayed page or screen, as reported by the app.
+  private var page = ""
+  /// Displayed cards that are hidden until the user returns to their page.
+  private var resting: [String: Draft] = [:]
   private(set) var shown: Draft?
   /// The card that the user has just completed and that is thanked for; nil once the thanks are closed.
   private(set) var thanked: Card?
   private var closing: Task<Void, Never>?
+  /// The present input in the displayed card.
+  var input: () -> WalkState? = { nil }
   /// Whether the thanks have to stay, for example because a screen reader is reading them.
   var areThanksInUse: () -> Bool = { false }
   /// Called when the view changes to another card, to the thanks, or to empty; true if the user has just finished a card.
   var onShow: (_ goesOn: Bool) -> Void = { _ in }
-  /// Called when the user has completed or dismissed a card.
+  /// Called when the user has ended a card.
   var onAnswer: (GivenAnswer) -> Void = { _ in }
   /// Called on failures that are not shown to the user.
   var onError: (any Error) -> Void = { _ in }
@@ -42,6 +48,10 @@ final class FeedbackDeck {
     self.metadata = metadata
   }
 
+  deinit {
+    client.drafts.release(by: ObjectIdentifier(self))
+  }
+
   /// Refetches the cards. The displayed card stays if it is still among them.
   @discardableResult
   func load(isAfterAnswer: Bool = false) -> Task<Void, Never> {
@@ -51,8 +61,13 @@ final class FeedbackDeck {
     listen()
     let ours = turn
     return attempt {
-      let cards = try await self.client.listCards(self.query)
-      if ours == self.turn { self.take(cards) }
+      do {
+        let cards = try await self.client.listCards(self.query)
+        if ours == self.turn { self.take(cards) }
+      } catch {
+        if ours == self.turn { self.resume() }
+        throw error
+      }
     }
   }
 
@@ -67,8 +82,38 @@ final class FeedbackDeck {
   private func listen() {
     if stopListening != nil { return }
     let selection = selection
-    stopListening = client.triggers.listen(accepting: { $0.canBeShown && !selection.cards(of: [$0]).isEmpty }) { [weak self] card in
-      Task { @MainActor in self?.takeTriggered(card) }
+    page = client.triggers.page
+    stopListening = client.triggers.listen(
+      accepting: { selection.accepts($0) },
+      turning: { [weak self] page in Task { @MainActor in self?.turn(to: page) } },
+      { [weak self] card in Task { @MainActor in self?.takeTriggered(card) } })
+  }
+
+  /// Hides a card of another page unless the user has begun to answer it, and shows it again on return.
+  func turn(to page: String) {
+    self.page = page
+    if let draft = shown, !draft.card.isOn(page), !noteTouch() {
+      resting[draft.card.id] = draft
+      coming.insert(draft.card, at: 0)
+      _ = send(draft.note(CardEntry()))
+      showNext(goesOn: false)
+    } else if shown == nil && thanked == nil && due != nil {
+      showNext(goesOn: false)
+    }
+  }
+
+  /// Notes whether the user has begun to answer the displayed card, and returns it.
+  private func noteTouch() -> Bool {
+    if input()?.isUntouched == false { shown?.isTouched = true }
+    return shown?.isTouched ?? false
+  }
+
+  /// Index of the next card for the displayed page.
+  private var due: Int? {
+    let now = client.connection.wire.now()
+    return coming.firstIndex { card in
+      let isLive = card.expiresAt.map { $0 > now } ?? true
+      return isLive && (card.isOn(page) || resting[card.id]?.isTouched == true)
     }
   }
 
@@ -97,26 +142,57 @@ final class FeedbackDeck {
   @discardableResult
   func save(_ entry: CardEntry) -> Task<Void, Never> {
     let answer = shown?.note(entry)
+    keepDraft()
     return attempt { try await self.record(answer) }
   }
 
   /// Records and sends the current input; the card stays.
   @discardableResult
   func sync(_ entry: CardEntry) -> Task<Void, Never> {
-    send(shown?.note(entry))
+    let answer = shown?.note(entry)
+    keepDraft()
+    return send(answer)
+  }
+
+  /// Keeps the input of a card that the user has begun to answer, unless another view does.
+  private func keepDraft() {
+    guard noteTouch(), let draft = shown, let input = input(), let stored = draft.stored(input) else { return }
+    if client.drafts.hold(draft.card.id, by: ObjectIdentifier(self)) { client.drafts.keep(stored) }
+  }
+
+  /// Shows the card that the user has left unfinished, where it was left. Returns whether there is one.
+  @discardableResult
+  private func resume() -> Bool {
+    guard shown == nil, thanked == nil, let owner = client.connection.tokens.visit().heldOwner else { return false }
+    let (now, selection, finished) = (client.connection.wire.now, selection, finished)
+    let found = client.drafts.take(of: owner, at: now(), by: ObjectIdentifier(self)) { card in
+      selection.accepts(card) && !finished.contains(card.id)
+    }
+    guard let (stored, card) = found else { return false }
+    coming.removeAll { $0.id == card.id }
+    resting[card.id] = Draft(stored, to: card, now: now)
+    coming.insert(card, at: 0)
+    showNext(goesOn: false)
+    return true
   }
 
   /// Finishes the card: sends the answer, and shows the thanks after the last card and for a question with thanks of its
   /// own, otherwise the next card.
   @discardableResult
   func end(_ state: AnswerState, _ entry: CardEntry) -> Task<Void, Never> {
-    let card = shown?.card
-    let answer = shown?.note(state, entry)
-    if state == .completed, let card, coming.isEmpty || card.thanks != nil { thank(card) } else { showNext(goesOn: true) }
-    if let card, let answer {
-      onAnswer(GivenAnswer(card: card, state: state, values: answer.values ?? [:], comment: answer.comment))
+    let ended = shown
+    let answer = ended?.note(state, entry)
+    if let card = ended?.card {
+      finished.insert(card.id)
+      client.drafts.remove(card.id)
+      client.drafts.release(by: ObjectIdentifier(self))
     }
-    if let card { finished.insert(card.id) }
+    if state == .completed, let card = ended?.card, due == nil || card.thanks != nil {
+      thank(card)
+    } else {
+      showNext(goesOn: true)
+    }
+    if let ended { onAnswer(ended.given) }
     let sending = send(answer)
     guard state == .completed else { return sending }
     return attempt {  // the answer may qualify the user for other cards
@@ -130,12 +206,15 @@ final class FeedbackDeck {
     if thanked != nil { showNext(goesOn: areThanksInUse()) }
   }
 
-  /// Records and sends the input because the card is no longer displayed.
+  /// Records and sends the input because the card is no longer displayed; it is shown again, unless the user has `changed`.
   @discardableResult
-  func putAway(_ entry: CardEntry) -> Task<Void, Never> {
+  func putAway(_ entry: CardEntry, changed: Bool = false) -> Task<Void, Never> {
     turn += 1
     let answer = shown?.note(entry)
+    if changed, let shown { client.drafts.remove(shown.card.id) } else { keepDraft() }
+    client.drafts.release(by: ObjectIdentifier(self))
     coming = []
+    resting = [:]
     stopListening?()
     stopListening = nil
     if shown != nil || thanked != nil { showNext(goesOn: false) }
@@ -151,7 +230,9 @@ final class FeedbackDeck {
   }
 
   private func record(_ answer: NewAnswer?) async throws {
-    if let answer { try await client.record(answer) }
+    guard let answer else { return }
+    await client.drafts.write()
+    try await client.record(answer)
   }
 
   private func thank(_ card: Card) {
@@ -168,14 +249,18 @@ final class FeedbackDeck {
     }
   }
 
-  /// Queues new cards. The displayed one stays if it is among them, and the thanks stay until they are closed.
+  /// Queues new cards. The displayed one stays if it is among them or if the user has begun to answer it, and the thanks stay until they
+  /// are closed.
   private func take(_ cards: [Card]) {
-    let known = selection.cards(of: cards.filter { $0.canBeShown && !finished.contains($0.id) })
+    let isTaken = { [client, finished] (id: String) in
+      finished.contains(id) || client.drafts.isHeld(id, byOtherThan: ObjectIdentifier(self))
+    }
+    let known = selection.cards(of: cards.filter { $0.canBeShown && !isTaken($0.id) })
     let others = known.filter { $0.id != shown?.card.id }
-    coming = coming.filter { $0.trigger != nil } + others
-    let isStillThere = shown != nil && (others.count < known.count || shown?.card.trigger != nil)
-    if isStillThere || thanked != nil || (shown == nil && coming.isEmpty) { return }
-    showNext(goesOn: false)
+    coming = coming.filter { $0.trigger != nil && client.triggers.isListed($0) } + others
+    let isStillThere = shown != nil && (others.count < known.count || shown?.card.trigger != nil || noteTouch())
+    if isStillThere || thanked != nil || resume() { return }
+    if shown != nil || due != nil { showNext(goesOn: false) }
   }
 
   private func showNext(goesOn: Bool) {
@@ -183,7 +268,8 @@ final class FeedbackDeck {
     thanked = nil
     visibility = SeenRule()
     let now = client.connection.wire.now
-    shown = coming.isEmpty ? nil : Draft(coming.removeFirst(), now: now, metadata: metadata)
+    let card = due.map { coming.remove(at: $0) }
+    shown = card.map { resting.removeValue(forKey: $0.id) ?? Draft($0, now: now, metadata: metadata) }
     onShow(goesOn)
   }
 

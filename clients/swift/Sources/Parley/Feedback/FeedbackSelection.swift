@@ -7,6 +7,11 @@ public enum FeedbackSelection: Equatable, Sendable {
   /// Those of one question, such as behind a feedback button.
   case question(String)
 
+  /// Whether the view can show a card.
+  func accepts(_ card: Card) -> Bool {
+    card.canBeShown && !cards(of: [card]).isEmpty
+  }
+
   func cards(of cards: [Card]) -> [Card] {
     let isButton = { (card: Card) in card.placement == .button }
     return switch self {

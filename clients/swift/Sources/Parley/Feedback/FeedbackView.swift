@@ -5,9 +5,10 @@
   ///
   /// A card counts as seen when at least half of it has been visible for a second. Each change is saved to disk
   /// immediately, text also while it is written. Answers are sent when a card is answered, dismissed, removed from the
-  /// screen, or when the app goes to the background. After the last card the view shows thanks for a few seconds.
+  /// screen, or when the app goes to the background. A card that the user has begun to answer is shown again where it was left, for
+  /// 15 minutes. After the last card the view shows thanks for a few seconds.
   public final class FeedbackView: UIView {
-    /// Called when the user has completed or dismissed a card, for example to ask for a review after a 9 or 10.
+    /// Called when the user has ended a card, for example to ask for a review after a 9 or 10.
     public var onAnswer: (GivenAnswer) -> Void {
       get { deck.onAnswer }
       set { deck.onAnswer = newValue }
@@ -46,6 +47,7 @@
       addFilling(stack)
       stack.axis = .vertical
       deck.onShow = { [weak self] in self?.show(moving: $0) }
+      deck.input = { [weak self] in self?.cardView?.state }
       deck.areThanksInUse = { [weak self] in self?.thanksView?.isRead ?? false }
       watch()
     }
@@ -111,7 +113,7 @@
     }
 
     private func makeCardView(_ draft: Draft, _ paint: Paint) -> CardView {
-      let view = CardView(draft.card, texts: texts, paint: paint)
+      let view = CardView(draft.card, from: draft.walk, texts: texts, paint: paint)
       view.onChange = { [weak self, weak view] in
         // A pause in writing may end after its card.
         if let self, let view, view === self.cardView { self.deck.save(view.entry) }
@@ -164,7 +166,7 @@
     /// Called on the thread of the logout.
     @objc private nonisolated func userLeaves() {
       Task { @MainActor in
-        leave { deck.putAway(entry) }
+        leave { deck.putAway(entry, changed: true) }
         if window != nil { deck.load() }
       }
     }

@@ -7,12 +7,11 @@
     let input: StepInput
     let title = UILabel()
     private let fault = UILabel()
-    private let texts: FeedbackTexts
 
-    init(_ step: CardStep, texts: FeedbackTexts, paint: Paint) {
+    /// `card` is the id of the step's card.
+    init(_ step: CardStep, of card: String, texts: FeedbackTexts, paint: Paint) {
       self.step = step
-      self.texts = texts
-      input = makeInput(step, texts, paint)
+      input = makeInput(step, of: card, texts, paint)
       super.init(frame: .zero)
       axis = .vertical
       spacing = 8
@@ -32,13 +31,17 @@
       fatalError("not available from a nib")
     }
 
-    /// Shows the validation error, if any, and returns whether there is one.
-    func showFault() -> Bool {
-      let text = step.fault(of: input.value ?? step.emptyValue, texts)
+    /// Whether an error message is shown.
+    var isMarked: Bool {
+      !fault.isHidden
+    }
+
+    /// Shows an error message, or with nil hides it. An equal one is not read aloud again, unless it `moves` the focus.
+    func mark(_ text: String?, moving moves: Bool = false) {
+      let isNew = text != fault.text
       fault.text = text
       fault.isHidden = text == nil
-      if text != nil { UIAccessibility.post(notification: .layoutChanged, argument: fault) }
-      return text != nil
+      if text != nil && (isNew || moves) { UIAccessibility.post(notification: .layoutChanged, argument: moves ? fault : nil) }
     }
   }
 #endif

@@ -13,6 +13,10 @@ extension CardStep {
     .nps, .csat, .ces, .rating, .thumbs, .singleChoice, .multiChoice, .text, .date, .consent, .statement,
   ]
 
+  /// Longest comment, own text of a choice, and text without a limit of its own, in UTF-16 units, as browsers count. The server counts
+  /// characters, so it never allows less.
+  static let longestText = 5000
+
   private static let label = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 
   /// As in HTML, but with a dot in the domain.
@@ -66,9 +70,23 @@ extension CardStep {
     }
   }
 
+  private var maxLength: Int {
+    config.maxLength ?? Self.longestText
+  }
+
+  /// Whether the text of a value is beyond its limit.
+  func isTooLong(_ value: AnswerValue) -> Bool {
+    switch value {
+    case .text(let text): type == .text && text.utf16.count > maxLength
+    case .choice(let choice): (choice.otherText ?? "").utf16.count > Self.longestText
+    case .number, .flag: false
+    }
+  }
+
   private func fault(of choice: AnswerValue.Choice, _ texts: FeedbackTexts) -> String? {
     let isBlank = choice.otherText?.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty ?? false
     if isBlank { return texts.otherText + "." }
+    if isTooLong(.choice(choice)) { return texts.say(texts.tooLong, Self.longestText) }
     let ids = type == .multiChoice ? choice.optionIds ?? [] : [choice.optionId].compactMap { $0 }
     let isKnown = Set(ids).isSubset(of: Set((config.options ?? []).map(\.id))) && Set(ids).count == ids.count
     if !isKnown || (choice.otherText != nil && config.allowOther != true) { return texts.required }
@@ -81,7 +99,7 @@ extension CardStep {
 
   private func fault(of text: String, _ texts: FeedbackTexts) -> String? {
     if text.utf16.count < config.minLength ?? 0 { return texts.say(texts.tooShort, config.minLength ?? 0) }
-    if text.utf16.count > config.maxLength ?? 5000 { return texts.say(texts.tooLong, config.maxLength ?? 5000) }
+    if isTooLong(.text(text)) { return texts.say(texts.tooLong, maxLength) }
     switch config.input {
     case "email": return matches(text, Self.email) ? nil : texts.email
     case "url": return matches(text, Self.url) ? nil : texts.url

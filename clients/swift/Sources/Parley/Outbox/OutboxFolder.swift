@@ -39,6 +39,11 @@ struct OutboxFolder: Sendable {
     try alone { try removeUnfinished() }
   }
 
+  /// File of unfinished cards; not an answer to send.
+  var draftsFile: URL {
+    url.appendingPathComponent("drafts.json")
+  }
+
   /// Folder in Application Support.
   static func usual() throws -> URL {
     try FileManager.default

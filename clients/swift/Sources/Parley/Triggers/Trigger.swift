@@ -85,6 +85,13 @@ extension Trigger: Decodable {
   }
 }
 
+extension Card {
+  /// Whether the card may be shown on a page.
+  func isOn(_ page: String) -> Bool {
+    trigger?.isOn(page: page) ?? true
+  }
+}
+
 extension PropertyCondition {
   /// Types are not converted; a missing value meets only `not_set`.
   func holds(for given: Attribute?) -> Bool {

@@ -25,7 +25,7 @@ struct TriggerDeck: Sendable {
   private var shown: [String: Date] = [:]
   /// Whether a card under the cooldown was shown since the last fetch.
   private var isAsked = false
-  private var url = ""
+  private(set) var url = ""
   /// Cards that have counted the present page.
   private var counted: Set<String> = []
 

@@ -8,12 +8,8 @@ struct Remembered: Codable, Sendable {
   var counts: [TriggerDeck.Count] = []
 
   var cards: [Card] {
-    let found = list.flatMap { try? JSON.decoder.decode(CardList.self, from: Data($0.utf8)) }?.data ?? []
-    return found.map { card in
-      var owned = card
-      owned.owner = owner
-      return owned
-    }
+    let body = Data((list ?? "").utf8)
+    return (try? JSON.decoder.decode(CardList.self, from: body))?.cards(of: owner, in: body) ?? []
   }
 }
 

@@ -6,6 +6,7 @@ final class Triggers: Sendable {
   private struct Listener: Sendable {
     let id = UUID()
     let accepts: @Sendable (Card) -> Bool
+    let turn: @Sendable (String) -> Void
     let show: @Sendable (Card) -> Void
   }
 
@@ -62,17 +63,29 @@ final class Triggers: Sendable {
   func trackPage(_ url: String) {
     checkUser()
     change { deck, now in deck.page(url, at: now) }
+    for listener in state.use({ $0.listeners }) { listener.turn(url) }
+  }
+
+  /// The displayed screen or URL, as reported last.
+  var page: String {
+    state.use { $0.deck.url }
+  }
+
+  /// Whether the last list has this card.
+  func isListed(_ card: Card) -> Bool {
+    state.use { $0.deck.cards.contains { $0.id == card.id } }
   }
 
   func logout() {
     forget()
   }
 
-  /// Adds a listener; returns a function that removes it. `accepts` must not call the client.
+  /// Adds a listener; returns a function that removes it. `accepts` must not call the client. `turn` is called with each reported page.
   func listen(
-    accepting accepts: @escaping @Sendable (Card) -> Bool = { _ in true }, _ show: @escaping @Sendable (Card) -> Void
+    accepting accepts: @escaping @Sendable (Card) -> Bool = { _ in true },
+    turning turn: @escaping @Sendable (String) -> Void = { _ in }, _ show: @escaping @Sendable (Card) -> Void
   ) -> @Sendable () -> Void {
-    let listener = Listener(accepts: accepts, show: show)
+    let listener = Listener(accepts: accepts, turn: turn, show: show)
     let id = listener.id
     state.use { $0.listeners.append(listener) }
     change { deck, now in deck.missed(at: now) }

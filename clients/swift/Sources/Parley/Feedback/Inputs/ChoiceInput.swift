@@ -15,6 +15,11 @@
       chosen.map { look.points[$0].value }
     }
 
+    override func restore(_ value: AnswerValue) {
+      chosen = look.points.firstIndex { $0.value == value }
+      fill()
+    }
+
     init(_ step: CardStep, texts: FeedbackTexts, paint: Paint) {
       self.step = step
       self.texts = texts

@@ -18,13 +18,22 @@
       return .choice(.init(optionId: ids.first, otherText: text))
     }
 
-    init(_ step: CardStep, texts: FeedbackTexts, paint: Paint) {
-      let given = step.config.options ?? []
-      options = step.config.shuffle == true ? given.shuffled() : given
+    override func restore(_ value: AnswerValue) {
+      guard case .choice(let choice) = value else { return }
+      let ids = [choice.optionId].compactMap { $0 } + (choice.optionIds ?? [])
+      for (option, button) in zip(options, buttons) { button.isSelected = ids.contains(option.id) }
+      other?.isSelected = choice.otherText != nil
+      otherText.isHidden = choice.otherText == nil
+      if let text = choice.otherText { otherText.restore(.text(text)) }
+    }
+
+    /// `card` is the id of the step's card.
+    init(_ step: CardStep, of card: String, texts: FeedbackTexts, paint: Paint) {
+      options = step.shownOptions(inCard: card)
       isMultiple = step.type == .multiChoice
       self.paint = paint
       other = step.config.allowOther == true ? paint.button("  \(texts.other)") : nil
-      otherText = TextInput(label: texts.otherText, maxLength: 5000, keyboard: .default, paint: paint)
+      otherText = TextInput(label: texts.otherText, keyboard: .default, paint: paint)
       super.init()
       accessibilityContainerType = .semanticGroup
       accessibilityLabel = step.title

@@ -12,6 +12,16 @@
       return .text(String(format: "%04d-%02d-%02d", day.year ?? 0, day.month ?? 0, day.day ?? 0))
     }
 
+    override func restore(_ value: AnswerValue) {
+      guard case .text(let text) = value else { return }
+      let parts = text.split(separator: "-").compactMap { Int($0) }
+      guard parts.count == 3 else { return }
+      let day = DateComponents(year: parts[0], month: parts[1], day: parts[2])
+      guard let date = Calendar(identifier: .gregorian).date(from: day) else { return }
+      picker.date = date
+      isTouched = true
+    }
+
     init(label: String) {
       super.init()
       picker.datePickerMode = .date
@@ -32,6 +42,10 @@
 
     override var value: AnswerValue? {
       toggle.isOn ? .flag(true) : nil
+    }
+
+    override func restore(_ value: AnswerValue) {
+      toggle.isOn = value == .flag(true)
     }
 
     init(label: String, paint: Paint) {

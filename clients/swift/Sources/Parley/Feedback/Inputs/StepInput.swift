@@ -10,6 +10,9 @@
       nil
     }
 
+    /// Shows a value that was entered before.
+    func restore(_: AnswerValue) {}
+
     init() {
       super.init(frame: .zero)
       axis = .vertical
@@ -22,13 +25,12 @@
     }
   }
 
-  /// Creates the input for a question type.
+  /// Creates the input for a question type; `card` is the id of the step's card.
   @MainActor
-  func makeInput(_ step: CardStep, _ texts: FeedbackTexts, _ paint: Paint) -> StepInput {
+  func makeInput(_ step: CardStep, of card: String, _ texts: FeedbackTexts, _ paint: Paint) -> StepInput {
     switch step.type {
-    case .singleChoice, .multiChoice: OptionsInput(step, texts: texts, paint: paint)
-    case .text:
-      TextInput(label: step.title, maxLength: step.config.maxLength ?? 5000, keyboard: keyboard(step), paint: paint)
+    case .singleChoice, .multiChoice: OptionsInput(step, of: card, texts: texts, paint: paint)
+    case .text: TextInput(label: step.title, keyboard: keyboard(step), paint: paint)
     case .date: DateInput(label: step.title)
     case .consent: ConsentInput(label: texts.consent, paint: paint)
     case .statement: LinkInput(step.config.url, label: texts.more, paint: paint)

@@ -1,10 +1,9 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Free-text input.
+  /// Free-text input. Text beyond a limit, such as pasted text, stays, and is marked by the card.
   final class TextInput: StepInput, UITextViewDelegate {
     private let field = UITextView()
-    private let maxLength: Int
     private let pause = Debounce(milliseconds: 800)
 
     var text: String {
@@ -17,9 +16,7 @@
       return trimmed.isEmpty ? nil : .text(isProse ? text : trimmed)
     }
 
-    /// `maxLength` counts UTF-16 units, as browsers do. The server counts characters, so it never allows less.
-    init(label: String, maxLength: Int, keyboard: UIKeyboardType, paint: Paint) {
-      self.maxLength = maxLength
+    init(label: String, keyboard: UIKeyboardType, paint: Paint) {
       super.init()
       field.delegate = self
       field.keyboardType = keyboard
@@ -36,13 +33,13 @@
       addArrangedSubview(field)
     }
 
+    override func restore(_ value: AnswerValue) {
+      if case .text(let text) = value { field.text = text }
+    }
+
     /// Opens the keyboard, and moves the focus of a screen reader.
     func focus() {
       field.becomeFirstResponder()
-    }
-
-    func textView(_ view: UITextView, shouldChangeTextIn range: NSRange, replacementText: String) -> Bool {
-      view.text.utf16.count - range.length + replacementText.utf16.count <= maxLength
     }
 
     /// Saved after a pause in writing, so that a kill loses at most a second.
