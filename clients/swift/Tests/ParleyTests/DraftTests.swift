@@ -77,6 +77,15 @@ struct DraftPlay {
     return walk
   }
 
+  /// Waits for a condition; fails after 10 s.
+  private func until(line: UInt = #line, _ isSo: () -> Bool) async {
+    let end = Date().addingTimeInterval(10)
+    while !isSo() {
+      if Date() > end { return XCTFail("never", line: line) }
+      await Task.yield()
+    }
+  }
+
   /// The answers sent so far: id, state and revision.
   private func sent() async throws -> [String] {
     try await stage.sent.compactMap(\.body).flatMap { try readJSON($0)["answers"]!.list }
@@ -254,15 +263,14 @@ struct DraftPlay {
     await deck.load().value
     client.trackPage("/cart")
     client.track("a")
-    while deck.shown == nil { await Task.yield() }
+    await until { deck.shown != nil }
     await play.see(deck, stage)
     client.trackPage("/home")
-    while deck.shown != nil { await Task.yield() }
+    await until { deck.shown == nil }
     client.trackPage("/cart/2")
-    while deck.shown == nil { await Task.yield() }
+    await until { deck.shown != nil }
     let walk = try await begin(deck)
     client.trackPage("/home")
-    while client.triggers.page != "/home" || deck.shown == nil { await Task.yield() }
     for _ in 0..<100 { await Task.yield() }
     XCTAssertEqual(deck.shown?.card.id, "card_1", "a begun card stays")
     await stage.serve([receipts])
