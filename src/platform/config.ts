@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { findMisspelt } from './misspelt-settings.ts';
+import { findProxyFault, supportsProxies } from './outbound-proxy.ts';
 import { type Network, parseNetwork } from './outbound-rules.ts';
 import { readSecretFile, STORE_SECRETS, storeAddresses, storeUrls } from './store-addresses.ts';
 import { type DatabaseAddress, DEFAULT_ROLE_PREFIX, type RedisAddress } from './store-urls.ts';
 
+/** A URL as text, with its scheme in lower case: Node, for one, ignores a proxy that starts with `HTTP://` or `http:/`. */
 const url = (...protocols: string[]) =>
-  z.string().refine(value => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
-    message: `must be a URL that starts with ${protocols.map(protocol => `${protocol}://`).join(' or ')}`,
-  });
+  z
+    .string()
+    .overwrite(value => value.trim().replace(/^\w+:\/\//, scheme => scheme.toLowerCase()))
+    .refine(value => URL.canParse(value) && protocols.some(protocol => value.startsWith(`${protocol}://`)), {
+      message: `must be a URL that starts with ${protocols.map(protocol => `${protocol}://`).join(' or ')}`,
+    });
 
 /** Whether a URL consists of scheme, host and port; other checks report what is not a URL. */
 const hasOnlyOrigin = (value: string): boolean =>
@@ -206,8 +211,11 @@ const Settings = z.object({
     .default('off')
     .describe('Webhooks to http:// URLs, and to port 80; their content then travels unencrypted'),
   OUTBOUND_PROXY: url('http', 'https')
+    .refine(value => findProxyFault(value) === undefined, { error: ({ input }) => findProxyFault(String(input)) })
     .optional()
-    .describe('HTTP proxy for webhooks; it then resolves their host names, and has to refuse private addresses'),
+    .describe(
+      'HTTP proxy for webhooks; it then resolves their host names, and has to refuse private addresses. Requires Node 24.5 or newer',
+    ),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
     .describe('Number of trusted proxies that append to X-Forwarded-For; 0 ignores the header'),
@@ -266,9 +274,10 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
 /**
  * Returns the validated, frozen settings of an environment.
  *
- * An empty variable counts as absent, as Compose passes it. Throws `ConfigError` with all faults at once.
+ * An empty variable counts as absent, as Compose passes it. Throws `ConfigError` with all faults at once. `hasProxies` is
+ * whether this Node supports proxies.
  */
-export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+export function loadConfig(environment: NodeJS.ProcessEnv, hasProxies: boolean = supportsProxies()): Config {
   const faults: string[] = [];
   const read = readSecretFiles(environment, faults);
   const misspelt = findMisspelt(environment, NAMES);
@@ -290,6 +299,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     faults.push('REDIS_SENTINEL_PASSWORD: requires Sentinels in REDIS_URL (redis://name?sentinels=host:port)');
   for (const store of ['DATABASE', 'REDIS'])
     if (given[`${store}_PASSWORD`] && !given[`${store}_URL`]) faults.push(`${store}_PASSWORD: requires ${store}_URL`);
+  if (given.OUTBOUND_PROXY && !hasProxies)
+    faults.push(
+      `OUTBOUND_PROXY: is ignored by Node ${process.versions.node}, which would send webhooks directly; use Node 24.5 or newer, as npm start does`,
+    );
   if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
     faults.push('OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');

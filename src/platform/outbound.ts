@@ -64,7 +64,8 @@ export interface OutboundOptions {
  *
  * The name is resolved once per connection. The connection is refused if any of its addresses is private, local or
  * reserved, and otherwise made to one of these addresses, with the name in SNI, the certificate's check, and `Host`. A
- * name server that changes its answer has no effect. With a proxy, names are resolved and checked there.
+ * name server that changes its answer has no effect. With a proxy, names are resolved and checked there; the rule still
+ * applies to each connection that is not made to the proxy.
  */
 export function createOutbound(
   settings: OutboundSettings,
@@ -87,7 +88,7 @@ export function createOutbound(
     keepAlive: true,
     maxFreeSockets: MAX_IDLE_CONNECTIONS,
     timeout: IDLE_MS,
-    ...(proxy === undefined ? { lookup: lookupWith(resolveAllowed) } : {}),
+    lookup: lookupWith(resolveAllowed), // not used for the proxy's own name
     ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };
   // a server could renegotiate TLS 1.2 without an end; each time costs as much as a new connection

@@ -1,8 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, describeSettings, loadConfig } from '../../src/platform/config.ts';
+import { supportsProxies } from '../../src/platform/outbound-proxy.ts';
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -124,6 +125,40 @@ describe('the configuration', () => {
     ]);
     expect(faultsOf({ OUTBOUND_ALLOW: '10.1.0.0/16,intranet' })[0]).toMatch(/^OUTBOUND_ALLOW: must be networks/);
     expect(faultsOf({ OUTBOUND_PROXY: 'proxy:3128' })[0]).toMatch(/^OUTBOUND_PROXY: must be a URL/);
+  });
+
+  test('rewrites or rejects a proxy that Node would ignore', () => {
+    for (const proxy of ['HTTP://proxy:3128', 'Http://proxy:3128', ' http://proxy:3128'])
+      expect(loadConfig({ OUTBOUND_PROXY: proxy }).OUTBOUND_PROXY).toBe('http://proxy:3128');
+    for (const proxy of ['http:proxy:3128', 'http:/proxy:3128', 'socks5://proxy:1080'])
+      expect(faultsOf({ OUTBOUND_PROXY: proxy })).toEqual([expect.stringMatching(/^OUTBOUND_PROXY: must be a URL/)]);
+  });
+
+  test('rejects parts of a proxy that have no effect, or that Node cannot decode', () => {
+    for (const end of ['/proxy.pac', '/?', '?a=b', '#a'])
+      expect(faultsOf({ OUTBOUND_PROXY: `http://proxy:3128${end}` })).toEqual([
+        'OUTBOUND_PROXY: must not have a path or query, which a proxy does not receive',
+      ]);
+    expect(faultsOf({ OUTBOUND_PROXY: 'http://parley:100%zz@proxy:3128' })).toEqual([
+      'OUTBOUND_PROXY: must have a URL-encoded user name and password',
+    ]);
+    for (const proxy of ['http://proxy', 'https://parley:p%40ss@proxy:3128/', 'http://[::1]:3128'])
+      expect(loadConfig({ OUTBOUND_PROXY: proxy }).OUTBOUND_PROXY).toBe(proxy);
+  });
+
+  test('rejects a proxy under a Node that would send webhooks directly, and only there', () => {
+    expect(supportsProxies()).toBe(true);
+    expect(() => loadConfig({ OUTBOUND_PROXY: 'http://proxy:3128' }, false)).toThrow(/ignored by Node .* directly/);
+    expect(loadConfig({}, false).OUTBOUND_PROXY).toBeUndefined();
+  });
+
+  test('npm start sets flags of Node without replacing NODE_OPTIONS of the operator', () => {
+    const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+    expect(read('.npmrc')).not.toMatch(/^node-options/m);
+    const { scripts, engines, devEngines } = JSON.parse(read('package.json'));
+    for (const role of ['start', 'serve', 'work'])
+      expect(scripts[role]).toBe(`node --max-semi-space-size=16 src/main.ts ${role}`);
+    expect([engines.node, devEngines.runtime.version]).toEqual(['>=24.5', '>=20']); // to run it; to run npm
   });
 
   test('has a description for every setting', () => {

@@ -349,6 +349,16 @@ describe('a request', () => {
     outbound.close();
   });
 
+  test('connects to no private address if Node ignores OUTBOUND_PROXY', async () => {
+    const { packets } = inside;
+    const ignored = { ...WITH_HTTP, OUTBOUND_PROXY: `HTTP://127.0.0.1:${inside.port}` }; // it wants lower-case letters
+    const outbound = createOutbound(ignored, { resolve: async () => ['127.0.0.1'] });
+    for (const scheme of ['http', 'https'])
+      await expect(outbound.post(`${scheme}://hooks.test:${inside.port}/`, post)).rejects.toThrow(/^Must not lead/);
+    expect(inside.packets).toBe(packets);
+    outbound.close();
+  });
+
   test('goes through OUTBOUND_PROXY, which gets the name', async () => {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
