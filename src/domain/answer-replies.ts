@@ -28,7 +28,13 @@ export interface StoredAnswer {
   updated_at: Date;
 }
 
-/** Returns a stored answer as the API shows it. */
+/** Returns a stored answer as its own user sees it (`OwnAnswer`). */
+export function presentOwnAnswer(row: StoredAnswer) {
+  const { tags, updated_at, ...own } = presentAnswer(row);
+  return own;
+}
+
+/** Returns a stored answer as the team sees it. */
 export const presentAnswer = (row: StoredAnswer) => ({
   id: row.id,
   revision: row.revision,

@@ -233,6 +233,9 @@ export const AcceptedAnswer = z.object({
 export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 
 /** The status of an answer for the holder of a public token. */
+/** An answer as its own user sees it: without the team's tags, and without the time at which they changed. */
+export const OwnAnswer = Answer.omit({ tags: true, updated_at: true }).meta({ id: 'OwnAnswer' });
+
 export const AnswerStatus = z
   .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
   .meta({ id: 'PublicAnswer' });

@@ -9,6 +9,9 @@ import { Identity, TimestampOut, text } from './text.ts';
 /** How long a user's reply reopens a resolved conversation. Afterwards it starts a new one. */
 export const REOPEN_DAYS = 30;
 
+/** Maximum number of open and pending conversations up to which a user can open another one. */
+export const MAX_ACTIVE_OF_USER = 50;
+
 export const PREVIEW_LENGTH = 140;
 
 /** How long incremental readers learn that a conversation was deleted. */

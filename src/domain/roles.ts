@@ -19,7 +19,8 @@ interface Holders {
 /**
  * Every right and its holders (contract section 6). Each operation names one; there is no other source of permissions.
  *
- * Agents handle conversations and read related data; analysts only read. Creating and removing owners depends on the
+ * Agents handle conversations and read related data; analysts only read. Attributes of users decide who is asked, so only
+ * admins change them. Creating and removing owners depends on the
  * member concerned, see `domain/members.ts`.
  */
 export const RIGHTS = {
@@ -31,7 +32,7 @@ export const RIGHTS = {
   'questions:read': { roles: EVERYBODY, scope: 'questions:read' },
   'questions:write': { roles: ADMINS, scope: 'questions:write' },
   'identities:read': { roles: EVERYBODY, scope: 'identities:read' },
-  'identities:write': { roles: TEAM, scope: 'identities:write' },
+  'identities:write': { roles: ADMINS, scope: 'identities:write' },
   'events:read': { roles: EVERYBODY, scope: 'events:read' },
   'tokens:inspect': { roles: TEAM, scope: null },
   'tenant:read': { roles: EVERYBODY, scope: null },

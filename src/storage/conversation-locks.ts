@@ -9,7 +9,8 @@ import type { Transaction } from './transaction.ts';
  * 2. its assignment rules, or a macro or view,
  * 3. members, in order of their ids (`lockMembers`),
  * 4. conversations, all that the transaction needs, in order of their ids (`lockConversations`),
- * 5. messages, in order of their ids (`deleteMessages`).
+ * 5. messages, in order of their ids (`deleteMessages`),
+ * 6. a user who opens a conversation (`mayOpen`).
  *
  * A kind may be left out, but rows of an earlier kind are never locked after rows of a later kind. Only `skip locked`, which never
  * waits, may lock in any order: timers, retention, assignment and the search index use it.

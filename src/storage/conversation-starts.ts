@@ -3,6 +3,7 @@ import { causedBy } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
 import { replyDueAt } from '../domain/reply-targets.ts';
+import { mayOpen, tooManyActive } from './active-conversations.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
@@ -30,7 +31,7 @@ export interface Started {
 
 /**
  * Starts a conversation with its first message. The same `client_message_id` again returns the first one; 409 with
- * another text, 410 once that conversation was deleted.
+ * another text, 410 once that conversation was deleted. 409 for a user who has too many already.
  */
 export async function insertConversation(
   tenant: TenantStorage,
@@ -42,13 +43,14 @@ export async function insertConversation(
   if (known) return { conversation: known, created: false };
   const started = await tenant.transaction(async tx => {
     await refuseDeletedStart(tx, tenant.tenantId, owner, author, { clientMessageId: start.client_message_id });
+    if (!(await mayOpen(tx, tenant.tenantId, owner, author))) return tooManyActive();
     const { message: body, ...rest } = start;
     const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
     return startConversation(tx, tenant.tenantId, owner, author, { ...rest, first });
   });
-  if (started) return { conversation: started.conversation, created: true };
+  if (started && 'conversation' in started) return { conversation: started.conversation, created: true };
   const winner = await findStarted(tenant, owner, author, start); // of the same request, sent twice concurrently
-  if (!winner) throw startDeleted();
+  if (!winner) throw started ?? startDeleted();
   return { conversation: winner, created: false };
 }
 

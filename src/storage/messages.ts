@@ -6,6 +6,7 @@ import { newUuid } from '../domain/ids.ts';
 import { MAX_MISSED, type MessagePosition } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import { replyDueAt } from '../domain/reply-targets.ts';
+import { mayOpen, tooManyActive } from './active-conversations.ts';
 import { followMerges, lockConversations } from './conversation-locks.ts';
 import {
   type Author,
@@ -51,7 +52,7 @@ export interface Missed {
  * Inserts a message. The same `client_message_id` again returns the first one; 409 with another text.
  *
  * With `after`, the message is refused if somebody has written since. A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
- * new one that refers to it. A note changes no data visible to the user.
+ * new one that refers to it; 409 if a reply of a user would open one too many. A note changes no data visible to the user.
  */
 export async function insertMessage(
   tenant: TenantStorage,
@@ -116,6 +117,8 @@ async function insertAt(
   const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
   if (missed.length > 0) return { missed };
   if (next) return { elsewhere: { id: next, passed: ids } };
+  const user = { identity: conversation.identity, verified: conversation.identity_verified };
+  if (conversation.status === 'resolved' && !(await mayOpen(tx, tenantId, user, author))) throw tooManyActive();
   return write({ tx, tenantId, author, now }, conversation, content, stale);
 }
 

@@ -35,6 +35,24 @@ describe('a stored answer', () => {
     for (const id of ['x', `${answer.id}0`, '%00']) expect((await read(key, id)).status).toBe(404);
   });
 
+  test('shows its user nothing of the team: neither its tags nor that they changed', async () => {
+    const { token, card, key } = await make();
+    const answer = answerTo(card, { comment: 'Slow' });
+    await sync(token, [answer]);
+    await stored(token, answer.id);
+    const before = await read(token, answer.id);
+    const body = { tags: ['churn-risk'] };
+    expect((await api.request('PATCH', `/v1/answers/${answer.id}`, { as: key, body })).body.tags).toEqual([
+      'churn-risk',
+    ]);
+    const after = await read(token, answer.id);
+    expect(after.body).toEqual(before.body);
+    expect(after.headers.get('etag')).toBe(before.headers.get('etag'));
+    const { tags, updated_at, ...own } = (await read(key, answer.id)).body;
+    expect(after.body).toEqual(own);
+    expect(Object.keys(own)).not.toEqual(expect.arrayContaining(['segments', 'ask_id', 'about']));
+  });
+
   test('is listed by the values, days and counting of the results', async () => {
     const { tenant, key } = await make();
     const list = async (query: string) => {

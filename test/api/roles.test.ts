@@ -85,14 +85,11 @@ describe('the table of rights', () => {
       'markConversationRead',
       'mergeConversation',
       'patchConversation',
-      'patchIdentity',
       'patchMacro',
       'patchMember', // their own availability
       'patchMessage',
       'patchView',
-      'putIdentity',
       'redactMessage',
-      'saveIdentities',
       'updateConversations',
     ]);
     expect(writesOf('admin')).toEqual(writesOf('owner'));

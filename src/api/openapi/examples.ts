@@ -207,6 +207,7 @@ function answerExamples(): Record<string, unknown> {
     over_quota: false,
     status: 'stored',
   };
+  const { tags, updated_at, ...own } = answer;
   return {
     AnswerBatch: { client_time: AT, answers: [sync] },
     Receipts: {
@@ -223,8 +224,10 @@ function answerExamples(): Record<string, unknown> {
       ],
     },
     AnswerPatch: { tags: ['vip'] },
+    OwnAnswer: own,
     Answer: answer,
     AnswerView: answer,
+    'AnswerView.own': own,
     'AnswerView.public': { id: ANSWER_ID, state: 'completed', status: 'stored' },
     QuarantinedAnswer: {
       id: idOf('quarantine'),

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { presentAnswer, type StoredAnswer } from '../../domain/answer-replies.ts';
-import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
+import { presentAnswer, presentOwnAnswer, type StoredAnswer } from '../../domain/answer-replies.ts';
+import {
+  Answer,
+  AnswerPatch,
+  AnswerState,
+  AnswerStatus,
+  NewAnswers,
+  OwnAnswer,
+  Receipt,
+} from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
@@ -95,14 +103,15 @@ export const readAnswer = operation({
   tag: 'Answers',
   summary: 'Get an answer; 404 until it is stored',
   description:
-    'Returns 404 until the worker has stored the answer, usually within a second. A user sees only their own answers; with a public access token, only the id and the state.',
+    'Returns 404 until the worker has stored the answer, usually within a second. A user sees only their own answers, without `tags` and `updated_at`; with a public access token, only the id and the state.',
   credentials: ['api-key', 'access-token', 'public-access-token', 'test-token', 'session'],
   right: 'answers:read',
   params: AnswerPath,
   status: 200,
-  response: z
-    .union([Answer, AnswerStatus])
-    .meta({ id: 'AnswerView', description: '`PublicAnswer` with a public access token, otherwise `Answer`' }),
+  response: z.union([Answer, OwnAnswer, AnswerStatus]).meta({
+    id: 'AnswerView',
+    description: '`OwnAnswer` with an access token, `PublicAnswer` with a public one, otherwise `Answer`',
+  }),
   etag: true,
   async handle({ caller, params }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
@@ -116,7 +125,7 @@ export const readAnswer = operation({
     const isOwn = isTeam(caller) || (row.identity === caller.identity && row.identity_verified === caller.verified);
     if (!isOwn) throw notFound('answer');
     if (caller.kind === 'public-access-token') return { id: row.id, state: row.state, status: 'stored' };
-    return presentAnswer(row);
+    return isTeam(caller) ? presentAnswer(row) : presentOwnAnswer(row);
   },
 });
 

@@ -6,6 +6,7 @@ import {
   Conversation,
   ConversationPage,
   describeTransitions,
+  MAX_ACTIVE_OF_USER,
   NewConversation,
   type Side,
 } from '../../domain/conversations.ts';
@@ -135,8 +136,7 @@ export const createConversation = operation({
   path: '/v1/conversations',
   tag: 'Conversations',
   summary: 'Start a conversation',
-  description:
-    'Repeating a `client_message_id` returns the first conversation with status 200, 409 if the text differs, or 410 if the conversation was deleted.',
+  description: `Repeating a \`client_message_id\` returns the first conversation with status 200, 409 if the text differs, or 410 if the conversation was deleted. With an access token, a user who has ${MAX_ACTIVE_OF_USER} open and pending conversations gets 409 \`limit-reached\`.`,
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   body: NewConversation,
@@ -145,7 +145,7 @@ export const createConversation = operation({
   response: Conversation,
   etag: true,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
-  problems: ['message-conflict', 'conversation-deleted'],
+  problems: ['message-conflict', 'conversation-deleted', 'limit-reached'],
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
     if (caller.kind === 'access-token' && body.identity !== undefined)

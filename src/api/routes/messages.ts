@@ -62,7 +62,7 @@ export const createMessage = operation({
   tag: 'Conversations',
   summary: 'Create a message',
   description:
-    'With `after`, nothing is written if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` writes anyway. Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. A message to a conversation that was deleted within 30 days is 410. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
+    'With `after`, nothing is written if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` writes anyway. Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. A message to a conversation that was deleted within 30 days is 410. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it. A reply of a user that would open one more than they can have is 409 `limit-reached`.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,
@@ -71,7 +71,7 @@ export const createMessage = operation({
   sends: ['Location'],
   response: Message,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
-  problems: ['message-conflict', 'conversation-moved', 'conversation-deleted'],
+  problems: ['message-conflict', 'conversation-moved', 'conversation-deleted', 'limit-reached'],
   async handle({ caller, params, body }, { storage, metrics }) {
     if (caller.kind === 'access-token') refuseTeamFields(body);
     const tenant = storage.forTenant(caller.tenantId);

@@ -69,6 +69,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_due'),
     indexFromMigration('conversations_merged'),
     indexFromMigration('conversations_continued'),
+    indexFromMigration('conversations_of_user_active'),
     indexFromMigration('conversations_by_wait'),
   ],
   uniques: [
