@@ -2,8 +2,12 @@ import { useEffect, useMemo } from 'react';
 import { useList } from './api/hooks.ts';
 import type { Member } from './api/names.ts';
 import { t } from './i18n.ts';
+import { rightsOf } from './rights.ts';
 
-/** All members of the tenant (at most 200), and their names by id. Former members have no name. */
+/**
+ * All members of the tenant (at most 200), those who may get conversations, and the names by id. Former members have no
+ * name.
+ */
 export function useMembers() {
   const list = useList('GET /v1/members', {}, { limit: 100 });
   const { data, hasNextPage, isFetchingNextPage, furtherError, fetchNextPage } = list;
@@ -14,6 +18,7 @@ export function useMembers() {
   return useMemo(() => {
     const members: Member[] = data?.pages.flatMap(page => page.data) ?? [];
     const names = new Map(members.map(({ id, name, email }) => [id, name || email]));
-    return { members, names, nameOf: (id: string) => names.get(id) ?? t('Former member') };
+    const assignable = members.filter(({ role }) => rightsOf(role).has('conversations:write'));
+    return { members, assignable, names, nameOf: (id: string) => names.get(id) ?? t('Former member') };
   }, [data]);
 }

@@ -235,10 +235,11 @@ describe('a running service', () => {
     const { memberId: id } = await makeMember(api, tenant, 'agent');
     await useViews(headers);
     await by('listMembers', headers);
-    await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
-    const assign = { least_busy: [id] };
-    await by('replaceAssignmentRules', headers, {}, { body: { data: [{ name: 'All', then: { assign } }] } });
+    const data = [{ name: 'All', then: { assign: { least_busy: [id] } } }];
+    await by('previewAssignmentRules', headers, {}, { body: { data } });
+    await by('replaceAssignmentRules', headers, {}, { body: { data } });
     await by('readAssignmentRules', headers);
+    await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
     await by('removeMember', headers, { id });
     const made = await by('createApiKey', headers, {}, { body: { name: 'made here' } });
     await by('listApiKeys', headers);

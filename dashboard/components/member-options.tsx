@@ -1,20 +1,23 @@
 import type { Member } from '../api/names.ts';
-import { t } from '../i18n.ts';
+import { useMembers } from '../use-members.ts';
 
 interface MemberOptionsProps {
   members: readonly Member[];
-  /** The selected member, listed even after leaving the team. */
+  /** The selected member, listed even if they are none of `members`. */
   chosen?: string | null;
 }
 
 /** A select's options for members. */
-export const MemberOptions = ({ members, chosen }: MemberOptionsProps) => (
-  <>
-    {chosen && !members.some(({ id }) => id === chosen) && <option value={chosen}>{t('Former member')}</option>}
-    {members.map(({ id, name, email }) => (
-      <option key={id} value={id}>
-        {name || email}
-      </option>
-    ))}
-  </>
-);
+export function MemberOptions({ members, chosen }: MemberOptionsProps) {
+  const { nameOf } = useMembers();
+  return (
+    <>
+      {chosen && !members.some(({ id }) => id === chosen) && <option value={chosen}>{nameOf(chosen)}</option>}
+      {members.map(({ id, name, email }) => (
+        <option key={id} value={id}>
+          {name || email}
+        </option>
+      ))}
+    </>
+  );
+}

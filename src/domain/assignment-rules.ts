@@ -8,6 +8,7 @@ import { typeId, typeIdOut } from './ids.ts';
 import { MAX_MEMBERS } from './members.ts';
 import { ComparedValue, ComparedValueOut, faultOfOperand, VALUE_OPERATORS } from './operators.ts';
 import { label, Tag, Tags } from './text.ts';
+import { countSchema } from './views.ts';
 
 /** Maximum number of assignment rules of a tenant. */
 export const MAX_RULES = 50;
@@ -82,15 +83,32 @@ const RuleInput = z
   })
   .meta({ id: 'AssignmentRuleInput' });
 
-export const AssignmentRulesInput = z
-  .strictObject({ data: arrayOf(RuleInput).max(MAX_RULES) })
-  .check(({ value: { data }, issues }) => {
-    for (const [index, { id }] of data.entries())
-      if (id !== undefined && data.findIndex(other => other.id === id) < index)
-        issues.push({ ...issueOf('repeated-item', 'Must not contain a rule twice.', id), path: ['data', index, 'id'] });
+const RuleInputs = arrayOf(RuleInput)
+  .max(MAX_RULES)
+  .check(({ value, issues }) => {
+    for (const [index, { id }] of value.entries())
+      if (id !== undefined && value.findIndex(other => other.id === id) < index)
+        issues.push({ ...issueOf('repeated-item', 'Must not contain a rule twice.', id), path: [index, 'id'] });
   })
-  .meta({ id: 'AssignmentRulesInput', description: 'All rules in order; the first that matches decides' });
-export type AssignmentRulesInput = z.output<typeof AssignmentRulesInput>;
+  .meta({ description: 'All rules in order; the first that matches decides' });
+export type RuleInputs = z.output<typeof RuleInputs>;
+
+export const AssignmentRulesInput = z
+  .strictObject({
+    data: RuleInputs,
+    apply: z.enum(['waiting', 'new']).default('waiting').meta({
+      description:
+        '`waiting`: also to the open conversations without an assignee; `new`: only to later ones, and to those that change later',
+    }),
+  })
+  .meta({ id: 'AssignmentRulesInput' });
+
+export const AssignmentRulesPreview = z.strictObject({ data: RuleInputs }).meta({ id: 'AssignmentRulesPreview' });
+
+export const AssignmentRulesMatches = countSchema(
+  'AssignmentRulesMatches',
+  'Whether there may be more, because the count ended early',
+);
 
 /** Who gets a conversation, with members by their UUIDs. */
 type AssignTo = { member_id: string } | { round_robin: string[] } | { least_busy: string[] };
@@ -99,6 +117,8 @@ type AssignTo = { member_id: string } | { round_robin: string[] } | { least_busy
 export interface AssignmentRule {
   id: string;
   name: string;
+  /** The version of the rules in which this one got its present form; in rules that were saved before, absent. */
+  since?: number;
   when: Omit<z.output<typeof When>, 'attribute'> & { attribute?: AudienceNode | undefined };
   then: Omit<z.output<typeof Then>, 'assign'> & { assign: AssignTo | null };
 }

@@ -26,7 +26,12 @@ export interface Waiting {
   assignment_rule: string | null;
   /** Whether it waits for a member of that rule. */
   assignment_waits: boolean;
-  /** Whether that rule decides without another look at the others: neither they nor the conversation have changed. */
+  /** The version of the rules that looked last. */
+  rules_checked: number;
+  /**
+   * Whether the rules are not looked at again: it can only go on waiting for that rule. They and the conversation have not
+   * changed, or they were changed for new conversations only.
+   */
   keepsRule: boolean;
 }
 
@@ -44,7 +49,10 @@ export interface Decision {
 /** The last member of each `round_robin`, by rule. */
 export type Turns = Record<string, string>;
 
-type Test = (conversation: Waiting, now: number) => boolean;
+/** The facts about a conversation on which conditions depend. */
+export type Judged = Pick<Waiting, 'source_type' | 'tags' | 'priority' | 'identity_verified' | 'attributes'>;
+
+type Test = (conversation: Judged, now: number) => boolean;
 
 function attributeTest(condition: NonNullable<AssignmentRule['when']['attribute']>): Test {
   const { includes } = compileAudience({ all: [condition] });
@@ -70,10 +78,20 @@ function compileRule(rule: AssignmentRule): CompiledRule {
   return { rule, matches: (conversation, now) => tests.every(test => test(conversation, now)) };
 }
 
-/** Returns the rule that decides about a conversation: the first that matches, or the one that it keeps. */
+/** Returns whether a rule matches a conversation. */
+export function createRuleTest(rules: readonly AssignmentRule[]): Test {
+  const compiled = rules.map(compileRule);
+  return (conversation, now) => compiled.some(({ matches }) => matches(conversation, now));
+}
+
+/** Whether a conversation waits for a member of a rule that has not changed since. */
+const waitsFor = ({ assignment_waits, assignment_rule, rules_checked }: Waiting, { id, since }: AssignmentRule) =>
+  assignment_waits && assignment_rule === id && (since === undefined || since <= rules_checked);
+
+/** Returns the rule that decides about a conversation: the first that matches, or the one for which it goes on waiting. */
 const findRule = (rules: readonly CompiledRule[], conversation: Waiting, now: number): AssignmentRule | undefined =>
   rules.find(({ rule, matches }) =>
-    conversation.keepsRule ? rule.id === conversation.assignment_rule : matches(conversation, now),
+    conversation.keepsRule ? waitsFor(conversation, rule) : matches(conversation, now),
   )?.rule;
 
 /** Returns the members that a rule may assign to, in its order. */

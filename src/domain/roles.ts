@@ -48,5 +48,8 @@ export const RIGHTS = {
 /** The right that an operation requires. Users are limited to their identity instead. */
 export type Right = keyof typeof RIGHTS;
 
+/** Returns the roles that hold a right. */
+export const rolesWith = (right: Right): readonly Role[] => RIGHTS[right].roles;
+
 /** Whether a role holds a right. */
-export const roleHolds = (role: Role, right: Right): boolean => (RIGHTS[right].roles as readonly Role[]).includes(role);
+export const roleHolds = (role: Role, right: Right): boolean => rolesWith(right).includes(role);

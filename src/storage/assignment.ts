@@ -11,6 +11,7 @@ import type { AssignmentRule } from '../domain/assignment-rules.ts';
 import { planChange } from '../domain/conversation-changes.ts';
 import { changeEvents, type EventReason } from '../domain/conversation-events.ts';
 import { toTypeId } from '../domain/ids.ts';
+import { rolesWith } from '../domain/roles.ts';
 import { type Changed, storeChanges } from './conversation-changes.ts';
 import {
   CONVERSATION_COLUMNS,
@@ -36,6 +37,8 @@ interface Rules {
   version: number;
   rules: AssignmentRule[];
   turns: Turns;
+  /** Open conversations that have not changed since then are left alone; null: none. */
+  new_since: Date | null;
 }
 
 /**
@@ -50,18 +53,18 @@ export const assignBatch = (tenant: TenantStorage): Promise<{ outcomes: Decision
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     const [current] = await tx.query<Rules>(
-      'select version, rules, turns from assignment_rules where tenant_id = $1 for update skip locked',
+      'select version, rules, turns, new_since from assignment_rules where tenant_id = $1 for update skip locked',
       [tenantId],
     );
     if (!current || current.rules.length === 0) return { outcomes: [], isFull: false };
     const team = await lockTeam(tx, tenantId, current.rules);
     const waiting = await lockWaiting(tx, tenantId, current, team);
-    const fresh = await lockFresh(tx, tenantId, current.version);
+    const fresh = await lockFresh(tx, tenantId, current);
     const rows = [...waiting, ...fresh];
     if (rows.length === 0) return { outcomes: [], isFull: false };
     const writing: EventWriting = { tx, tenantId, author: SYSTEM_AUTHOR, now: await openWrite(tx) };
     const { decisions, turns } = decideAssignments({ ...current, team, now: writing.now }, rows);
-    const made = decisions.filter(({ outcome }, index) => outcome !== 'waiting' || !rows[index]?.keepsRule);
+    const made = decisions.filter(({ outcome }, index) => outcome !== 'waiting' || index >= waiting.length);
     await storeDecisions(writing, rows, made, current.version);
     if (JSON.stringify(turns) !== JSON.stringify(current.turns))
       await tx.query('update assignment_rules set turns = $2::jsonb where tenant_id = $1', [
@@ -72,7 +75,10 @@ export const assignBatch = (tenant: TenantStorage): Promise<{ outcomes: Decision
     return { outcomes: made.map(({ outcome }) => outcome), isFull };
   });
 
-/** Locks the members that the rules name, and then counts their conversations, no further than their capacity. */
+/**
+ * Locks the members that the rules name, and then counts the conversations of those who may answer, no further than their
+ * capacity.
+ */
 async function lockTeam(tx: Transaction, tenantId: string, rules: readonly AssignmentRule[]): Promise<Candidate[]> {
   const named = [tenantId, [...new Set(rules.flatMap(membersOf))]];
   await tx.query('select from members where tenant_id = $1 and id = any($2::uuid[]) order by id for update', named);
@@ -80,15 +86,15 @@ async function lockTeam(tx: Transaction, tenantId: string, rules: readonly Assig
     `select id, availability, capacity, (select count(*)::int from (
        select from conversations where tenant_id = $1 and assignee_id = members.id and status in ('open', 'pending')
        order by id limit members.capacity) as held) as load
-     from members where tenant_id = $1 and id = any($2::uuid[])`,
-    named,
+     from members where tenant_id = $1 and id = any($2::uuid[]) and role = any($3::text[])`,
+    [...named, rolesWith('conversations:write')],
   );
 }
 
 type FoundRow = ConversationRow & Waiting;
 
-const selected = (keepsRule: boolean): string =>
-  `${CONVERSATION_COLUMNS}, assignment_rule, assignment_waits, ${keepsRule} as "keepsRule", coalesce((
+const selected = (keepsRule: string): string =>
+  `${CONVERSATION_COLUMNS}, assignment_rule, assignment_waits, rules_checked, ${keepsRule} as "keepsRule", coalesce((
      select attributes from identities where identities.tenant_id = conversations.tenant_id
        and identities.identity = conversations.identity
        and identities.identity_verified = conversations.identity_verified), '{}') as attributes`;
@@ -107,7 +113,7 @@ async function lockWaiting(
   if (wanted.length === 0) return [];
   return tx.query<FoundRow>(
     `select waiting.* from unnest($2::uuid[], $3::int[]) as wanted(rule, places) cross join lateral (
-       select ${selected(true)} from conversations
+       select ${selected('true')} from conversations
        where tenant_id = $1 and status = 'open' and assignee_id is null and assignment_waits
          and assignment_rule = wanted.rule and rules_checked = $4
        order by created_at, id limit wanted.places for update skip locked) as waiting`,
@@ -116,12 +122,12 @@ async function lockWaiting(
 }
 
 /** Locks conversations that the present rules have not looked at. */
-const lockFresh = (tx: Transaction, tenantId: string, version: number): Promise<FoundRow[]> =>
+const lockFresh = (tx: Transaction, tenantId: string, { version, new_since }: Rules): Promise<FoundRow[]> =>
   tx.query<FoundRow>(
-    `select ${selected(false)} from conversations
+    `select ${selected('coalesce(team_updated_at < $3, false)')} from conversations
      where tenant_id = $1 and status = 'open' and assignee_id is null and rules_checked < $2
      order by rules_checked, created_at, id limit ${ASSIGNED_AT_ONCE} for update skip locked`,
-    [tenantId, version],
+    [tenantId, version, new_since],
   );
 
 /** Returns the changed row. Tags that do not fit are left out: the conversation is assigned without them. */
@@ -157,6 +163,10 @@ async function storeDecisions(
   await storeLooks(writing, decisions, present, version);
 }
 
+/** The rule that a conversation remembers if no rule decides: the last one, if the rules were not looked at. */
+const keptRule = (row: Partial<FoundRow> | undefined): string | null =>
+  row?.keepsRule ? (row.assignment_rule ?? null) : null;
+
 const LOOKS = wantedRows('* from jsonb_to_recordset($2::jsonb) as looks(id uuid, rule uuid, waits boolean, noted int)');
 
 /** Records that the rules have looked, and an event for each conversation that begins to wait for a member. */
@@ -175,7 +185,7 @@ async function storeLooks(
   await insertEvents(writing, events);
   const looks = decisions.map(({ id, rule, wait, outcome }) => ({
     id,
-    rule: rule?.id ?? null,
+    rule: rule?.id ?? keptRule(present.get(id)),
     waits: outcome === 'waiting',
     noted: wait ? 1 : 0,
   }));

@@ -31,7 +31,7 @@ import {
   readConversation,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
-import { requireMembers } from './member-references.ts';
+import { requireAnswerers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { wantedRows } from './sql.ts';
@@ -154,15 +154,21 @@ function takeOverWait(target: ConversationRow, { waiting_since }: ConversationRo
 const presentValue = (field: string, value: unknown): unknown =>
   field === 'assignee_id' && typeof value === 'string' ? toTypeId('member', value) : value;
 
-/** Throws 422 for an assignee who is not a member, and for values that do not fit the tenant's custom fields. */
+/**
+ * Throws 422 for an assignee who is not a member or may not answer, and for values that do not fit the tenant's custom
+ * fields. `before` is an assignee who may have been removed.
+ */
 export async function requireReferences(
   tx: Transaction,
   tenantId: string,
   { assignee_id, custom }: Pick<Change, 'assignee_id' | 'custom'>,
   pointer: string,
+  before?: string | null,
 ): Promise<void> {
-  if (assignee_id)
-    await requireMembers(tx, tenantId, [{ id: assignee_id, pointer: `${pointer}/assignee_id`, isNullable: true }]);
+  if (assignee_id) {
+    const assignee = { id: assignee_id, pointer: `${pointer}/assignee_id`, isNullable: true };
+    await requireAnswerers(tx, tenantId, [{ ...assignee, mayBeGone: assignee_id === before }]);
+  }
   if (!custom) return;
   const errors = findCustomFaults(await readCustomFields(tx, tenantId), custom, `${pointer}/custom`);
   if (errors.length > 0)

@@ -9,6 +9,7 @@ import { byTime, createList, readPage } from './lists.ts';
 import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { requireRoom } from './tenants.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface MacroRow {
   id: string;
@@ -43,7 +44,7 @@ export async function findMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'
   return row;
 }
 
-/** Inserts a macro. Throws 409 beyond the maximum of a tenant, and 422 for an unknown assignee or custom field. */
+/** Inserts a macro. Throws 409 beyond the maximum of a tenant, and 422 for an invalid assignee or custom field. */
 export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date): Promise<MacroRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
@@ -58,15 +59,17 @@ export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date
   });
 
 /**
- * Returns the references that a change adds to a macro. Those that it has already may be to a member or custom field that
+ * Throws 422 for references that a change adds to a macro. Those that it has already may be to a member or custom field that
  * was removed since, which must not prevent other changes.
  */
-function newReferences(before: MacroChange, { assignee_id, custom }: MacroChange): MacroChange {
-  const added = Object.entries(custom ?? {}).filter(([key, value]) => value !== before.custom?.[key]);
-  return {
-    assignee_id: assignee_id === before.assignee_id ? null : assignee_id,
-    custom: Object.fromEntries(added),
-  };
+async function requireNewReferences(
+  tx: Transaction,
+  tenantId: string,
+  before: MacroChange,
+  { assignee_id, custom = {} }: MacroChange,
+): Promise<void> {
+  const added = Object.fromEntries(Object.entries(custom).filter(([key, value]) => value !== before.custom?.[key]));
+  await requireReferences(tx, tenantId, { assignee_id, custom: added }, CHANGES, before.assignee_id);
 }
 
 /** Changes a macro under a row lock. `change` receives the present one, and throws to prevent the change. */
@@ -86,7 +89,7 @@ export const updateMacro = (
     const after = change(before);
     const { name, shortcut, body, kind, changes } = after;
     if (isDeepStrictEqual({ ...before, ...after }, before)) return before;
-    await requireReferences(tx, tenantId, newReferences(before.changes, changes), CHANGES);
+    await requireNewReferences(tx, tenantId, before.changes, changes);
     const rows = await tx.query<MacroRow>(
       `update macros set name = $3, shortcut = $4, body = $5, kind = $6, changes = $7::jsonb, updated_at = $8
        where tenant_id = $1 and id = $2 returning ${COLUMNS}`,

@@ -1,4 +1,5 @@
 import { fieldFault } from '../domain/problem.ts';
+import { type Role, roleHolds } from '../domain/roles.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A member that a request names, and where. */
@@ -8,39 +9,61 @@ export interface MemberReference {
   pointer: string;
   /** Whether the field may also be null. */
   isNullable?: boolean;
+  /** Whether the member may have been removed, because the reference is not new. */
+  mayBeGone?: boolean;
 }
 
 /**
- * Locks members in order of their ids, so that they cannot be removed before the transaction ends. Returns the ids of
- * those that exist. Call it before locking conversations (`conversation-locks.ts`).
+ * Locks members in order of their ids, so that they are not removed and keep their role until the transaction ends. Returns
+ * the roles of those that exist. Call it before locking conversations (`conversation-locks.ts`).
  */
 export async function lockMembers(
   tx: Pick<Transaction, 'query'>,
   tenantId: string,
   ids: readonly string[],
-): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await tx.query<{ id: string }>(
-    'select id from members where tenant_id = $1 and id = any($2::uuid[]) order by id for key share',
-    [tenantId, ids],
+): Promise<Map<string, Role>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query<{ id: string; role: Role }>(
+    'select id, role from members where tenant_id = $1 and id = any($2::uuid[]) order by id for key share',
+    [tenantId, [...new Set(ids)]],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, role }) => [id, role]));
 }
+
+const orNull = ({ isNullable }: MemberReference): string => (isNullable ? ', or null' : '');
 
 /** Throws 422 for the first id that no member has, and locks the others (`lockMembers`). */
 export async function requireMembers(
   tx: Transaction,
   tenantId: string,
   references: readonly MemberReference[],
-): Promise<void> {
-  if (references.length === 0) return;
-  const known = await lockMembers(
+): Promise<Map<string, Role>> {
+  const roles = await lockMembers(
     tx,
     tenantId,
     references.map(({ id }) => id),
   );
-  const unknown = references.find(({ id }) => !known.has(id));
-  if (!unknown) return;
+  const unknown = references.find(({ id, mayBeGone }) => !mayBeGone && !roles.has(id));
+  if (!unknown) return roles;
   const rule = 'Must be the id of a member of this tenant, from GET /v1/members';
-  throw fieldFault(unknown.pointer, 'unknown-reference', `${rule}${unknown.isNullable ? ', or null' : ''}.`);
+  throw fieldFault(unknown.pointer, 'unknown-reference', `${rule}${orNull(unknown)}.`);
+}
+
+/** Like `requireMembers`, for members who get conversations. Throws 422 `not-allowed` for one who may not answer them. */
+export async function requireAnswerers(
+  tx: Transaction,
+  tenantId: string,
+  references: readonly MemberReference[],
+): Promise<void> {
+  const roles = await requireMembers(tx, tenantId, references);
+  const reader = references.find(({ id }) => {
+    const role = roles.get(id);
+    return role && !roleHolds(role, 'conversations:write');
+  });
+  if (reader)
+    throw fieldFault(
+      reader.pointer,
+      'not-allowed',
+      `Must be a member who may answer conversations, such as an agent${orNull(reader)}.`,
+    );
 }

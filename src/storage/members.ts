@@ -9,7 +9,7 @@ import {
 } from '../domain/members.ts';
 import type { Page } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
-import type { Role } from '../domain/roles.ts';
+import { type Role, roleHolds } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, redeemSetupLink } from './accounts.ts';
 import type { Author } from './conversation-rows.ts';
 import { hasManyConversations, UNASSIGN_BATCH, unassignMember } from './conversations.ts';
@@ -123,37 +123,78 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
   if (others.length === 0) throw new Problem('last-owner', 'The member is the only owner of the tenant.');
 }
 
+/** The member who changes or removes another one. */
+type Manager = Author & { role: Role; memberId: string };
+
+/** Locks the tenant, and returns a member whom the actor may change so. Throws like `updateMember`. */
+async function lockChangeable(
+  tx: Transaction,
+  tenantId: string,
+  actor: Manager,
+  id: string,
+  change: MemberPatch,
+): Promise<MemberRow> {
+  await lockTenant(tx, tenantId);
+  const member = await readMember(tx, tenantId, id);
+  requireChangeOf(id, change, actor);
+  const { role = member.role } = change;
+  if (change.role !== undefined) requireRankFor(actor.role, member.role, role);
+  if (member.role === 'owner' && role !== 'owner') await requireOtherOwner(tx, tenantId, id);
+  return member;
+}
+
+const mayAnswer = ({ role }: Pick<MemberRow, 'role'>): boolean => roleHolds(role, 'conversations:write');
+
+/** Returns a member after a change. Who may no longer answer is away; who may from now on gets conversations. */
+function changedMember(before: MemberRow, change: MemberPatch): MemberRow {
+  const after = { ...before, ...change };
+  if (mayAnswer(before) === mayAnswer(after)) return after;
+  return { ...after, availability: mayAnswer(after) ? (change.availability ?? 'active') : 'away' };
+}
+
 /**
- * Changes a member. 403 beyond the actor's own rank or for another member's availability, 409 for the last owner. The
- * flag is false if nothing has changed.
+ * Changes a member. Who may no longer answer conversations loses theirs: call `relieveReader` before, outside of its
+ * transaction. 403 beyond the actor's own rank or for another member's availability, 409 for the last owner. The flag is
+ * false if nothing has changed.
  */
 export const updateMember = (
   tenant: TenantStorage,
-  actor: { role: Role; memberId: string },
+  actor: Manager,
   id: string,
   change: MemberPatch,
 ): Promise<{ member: MemberRow; isChanged: boolean }> =>
   tenant.transaction(async tx => {
-    await lockTenant(tx, tenant.tenantId);
-    const before = await readMember(tx, tenant.tenantId, id);
-    requireChangeOf(id, change, actor);
-    const after = { ...before, ...change };
-    if (change.role !== undefined) requireRankFor(actor.role, before.role, change.role);
-    if (before.role === 'owner' && after.role !== 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
+    const { tenantId } = tenant;
+    const before = await lockChangeable(tx, tenantId, actor, id, change);
+    const after = changedMember(before, change);
     const isChanged = !isDeepStrictEqual(before, after);
-    if (isChanged)
-      await tx.query(
-        'update members set role = $3, availability = $4, capacity = $5 where tenant_id = $1 and id = $2',
-        [tenant.tenantId, id, after.role, after.availability, after.capacity],
-      );
+    if (!isChanged) return { member: after, isChanged };
+    // Waits for those who assign to the member by the present role (`lockMembers`), unlike the update.
+    await tx.query('select from members where tenant_id = $1 and id = $2 for update', [tenantId, id]);
+    await tx.query('update members set role = $3, availability = $4, capacity = $5 where tenant_id = $1 and id = $2', [
+      ...[tenantId, id, after.role, after.availability, after.capacity],
+    ]);
+    if (!mayAnswer(after)) await unassignAll(tx, tenantId, id, actor);
     return { member: after, isChanged };
   });
 
-/** Who removes a member. */
-type Remover = Author & { role: Role };
+/** Unassigns most conversations of a member whom a change makes a reader, like `relieveMember`. Throws like `updateMember`. */
+export async function relieveReader(
+  tenant: TenantStorage,
+  actor: Manager,
+  id: string,
+  change: MemberPatch,
+): Promise<void> {
+  if (change.role === undefined || mayAnswer({ role: change.role })) return;
+  await relieve(tenant, actor, id, tx => lockChangeable(tx, tenant.tenantId, actor, id, change));
+}
+
+async function unassignAll(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
+  while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
+}
 
 /** Locks the tenant, and returns a member whom the actor may remove. 403 beyond the actor's own rank, 409 for the last owner. */
-async function lockRemovable(tx: Transaction, tenantId: string, actor: Remover, id: string): Promise<MemberRow> {
+async function lockRemovable(tx: Transaction, tenantId: string, actor: Manager, id: string): Promise<MemberRow> {
   await lockTenant(tx, tenantId);
   const member = await readMember(tx, tenantId, id);
   requireRankFor(actor.role, member.role);
@@ -168,21 +209,26 @@ async function lockRemovable(tx: Transaction, tenantId: string, actor: Remover, 
  * The member is away meanwhile, so that assignment rules assign no others. If it fails, the member stays, is away, and
  * has fewer conversations; a repetition continues. Throws like `deleteMember`.
  */
-export async function relieveMember(
+export const relieveMember = (tenant: TenantStorage, actor: Manager, id: string): Promise<void> =>
+  relieve(tenant, actor, id, tx => lockRemovable(tx, tenant.tenantId, actor, id));
+
+/** Unassigns batches of a member's conversations until there are few. `lock` throws if the actor must not. */
+async function relieve(
   { tenantId, transaction }: TenantStorage,
-  actor: Remover,
+  actor: Author,
   id: string,
+  lock: (tx: Transaction) => Promise<unknown>,
 ): Promise<void> {
-  const relieve = () =>
+  const relieveOnce = () =>
     transaction(async tx => {
-      await lockRemovable(tx, tenantId, actor, id);
+      await lock(tx);
       if (!(await hasManyConversations(tx, tenantId, id))) return false;
       const sql = `update members set availability = 'away' where tenant_id = $1 and id = $2 and availability <> 'away'`;
       await tx.query(sql, [tenantId, id]);
       await unassignMember(tx, tenantId, id, actor);
       return true;
     });
-  while (await relieve());
+  while (await relieveOnce());
 }
 
 /**
@@ -191,14 +237,14 @@ export async function relieveMember(
  *
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
-export const deleteMember = (tenant: TenantStorage, actor: Remover, id: string): Promise<MemberRow> =>
+export const deleteMember = (tenant: TenantStorage, actor: Manager, id: string): Promise<MemberRow> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     const member = await lockRemovable(tx, tenantId, actor, id);
     // First the member, then the conversations: concurrent assignments lock them in this order.
     await tx.query('delete from members where tenant_id = $1 and id = $2', [tenantId, id]);
     await deleteViewsOf(tx, tenantId, id);
-    while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
+    await unassignAll(tx, tenantId, id, actor);
     return member;
   });
 

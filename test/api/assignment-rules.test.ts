@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
+import { waitingFacts } from '../../src/storage/assignment-preview.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';
@@ -80,6 +81,94 @@ describe('assignment rules', () => {
       status: 422,
       errors: [{ pointer: '/data/0/then/assign/member_id', code: 'unknown-reference' }],
     });
+  });
+
+  test('name only members who may answer: those who may only read are refused, also if a present rule names them', async () => {
+    const [reader, other] = [await makeMember(api, tenant, 'analyst'), await makeTenant(api)];
+    const stranger = await makeMember(api, other, 'agent');
+    const assigns = (id: string) => [{ member_id: id }, { round_robin: [agent.memberId, id] }, { least_busy: [id] }];
+    const preview = (data: unknown) =>
+      api.request('POST', '/v1/assignment-rules/preview', { headers: owner.headers, body: { data } });
+    for (const [id, code] of [
+      [reader.memberId, 'not-allowed'],
+      [stranger.memberId, 'unknown-reference'],
+    ] as const)
+      for (const assign of assigns(id)) {
+        const data = [{ name: 'Rest', then: { assign } }];
+        for (const reply of [await put(data), await preview(data)])
+          expect(reply.body).toMatchObject({ status: 422, errors: [{ code }] });
+      }
+    expect((await get()).body).toEqual({ data: [] });
+    const { body } = await put([{ name: 'Rest', then: toAgent() }]);
+    await api.request('PATCH', `/v1/members/${agent.memberId}`, { headers: owner.headers, body: { role: 'analyst' } });
+    expect((await put([{ ...body.data[0], name: 'All' }])).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/data/0/then/assign/member_id', code: 'not-allowed' }],
+    });
+  });
+
+  test('are previewed: how many waiting conversations they match, of this tenant only, without saving anything', async () => {
+    const as = tenant.key.apiKey;
+    const start = async (identity: string, by = as) =>
+      (await api.request('POST', '/v1/conversations', { as: by, body: { identity, message: 'Hello' } })).body.id;
+    const change = (id: string, body: Body) => api.request('PATCH', `/v1/conversations/${id}`, { as, body });
+    const ids: string[] = [];
+    for (const identity of ['a', 'b', 'c', 'd', 'e']) ids.push(await start(identity));
+    const [tagged, , , taken, closed] = ids as [string, string, string, string, string];
+    await change(tagged, { tags: ['billing'] });
+    await api.request('PUT', '/v1/identities/b', { as, body: { attributes: { plan: 'pro' } } });
+    await change(taken, { assignee_id: agent.memberId, tags: ['billing'] });
+    await change(closed, { status: 'resolved', tags: ['billing'] });
+    await start('f', (await makeTenant(api)).key.apiKey);
+    const preview = async (data: unknown) =>
+      (await api.request('POST', '/v1/assignment-rules/preview', { headers: owner.headers, body: { data } })).body;
+    const billing = { name: 'Billing', when: { tag: 'billing' }, then: toAgent() };
+    const pro = { name: 'Pro', when: { attribute: { attribute: 'plan', op: 'eq', value: 'pro' } }, then: toAgent() };
+    expect(await preview([])).toEqual({ count: 0, more: false });
+    expect(await preview([billing])).toEqual({ count: 1, more: false });
+    expect(await preview([billing, pro])).toEqual({ count: 2, more: false });
+    expect(await preview([{ name: 'All', then: toAgent() }])).toEqual({ count: 3, more: false });
+    expect(await preview([{ ...billing, id: toTypeId('rule', v7()) }])).toEqual({ count: 1, more: false });
+    expect((await get()).body).toEqual({ data: [] });
+    for (const by of [agent.headers, undefined])
+      expect(
+        (
+          await api.request(
+            'POST',
+            '/v1/assignment-rules/preview',
+            by ? { headers: by, body: { data: [] } } : { as, body: { data: [] } },
+          )
+        ).status,
+      ).toBe(403);
+  });
+
+  test('are previewed at a bounded cost', async () => {
+    await api.database.query(
+      `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
+         started_by, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
+         team_unread, created_at, updated_at, team_updated_at, last_activity_at)
+       select $1, gen_random_uuid(), 'u' || n, true, '', 'open', 'none', '{}', 'user', '', 1, 0, '', 'user', 1, 0, 0, 1, at, at, at, at
+       from generate_series(1, 30000) as row(n) cross join lateral (select now() - n * interval '1 minute' as at) as times`,
+      [tenant.uuid],
+    );
+    await api.database.query('analyze conversations');
+    const preview = async (when: object) =>
+      (
+        await api.request('POST', '/v1/assignment-rules/preview', {
+          headers: owner.headers,
+          body: { data: [{ name: 'Rule', when, then: toAgent() }] },
+        })
+      ).body;
+    expect(await preview({})).toEqual({ count: 1000, more: true });
+    expect(await preview({ tag: 'absent' })).toEqual({ count: 0, more: true });
+    for (const withAttributes of [true, false]) {
+      const plan = await api.database
+        .storage()
+        .forTenant(tenant.uuid)
+        .transaction(tx => tx.query(`explain (analyze, buffers) ${waitingFacts(withAttributes)}`, [tenant.uuid]));
+      expect(JSON.stringify(plan)).toContain('using conversations_to_assign');
+      expect(JSON.stringify(plan)).not.toContain('Sort');
+    }
   });
 
   test('are for owners and admins only', async () => {

@@ -21,6 +21,7 @@ const conversation = (fields: Partial<Waiting> = {}): Waiting => ({
   attributes: {},
   assignment_rule: null,
   assignment_waits: false,
+  rules_checked: 1,
   keepsRule: false,
   ...fields,
 });

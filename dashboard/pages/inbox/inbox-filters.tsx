@@ -19,9 +19,9 @@ import styles from './inbox.module.css';
 
 /** Filter options: all, own, unassigned, and the other members. */
 function AssigneeOptions() {
-  const { members } = useMembers();
+  const { assignable } = useMembers();
   const { membership } = useSession();
-  const others = members.filter(({ id }) => id !== membership.member_id);
+  const others = assignable.filter(({ id }) => id !== membership.member_id);
   return (
     <>
       <option value="">{t('All assignees')}</option>

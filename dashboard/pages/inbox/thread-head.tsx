@@ -31,7 +31,7 @@ interface Control {
 }
 
 function Assignee({ conversation, change }: Control) {
-  const { members } = useMembers();
+  const { assignable } = useMembers();
   const { assignee_id: assignee = null } = conversation;
   return (
     <Filter
@@ -41,7 +41,7 @@ function Assignee({ conversation, change }: Control) {
       onChange={event => void change({ field: 'assignee_id', value: event.target.value || null, was: assignee })}
     >
       <option value="">{t('Unassigned')}</option>
-      <MemberOptions members={members} chosen={assignee} />
+      <MemberOptions members={assignable} chosen={assignee} />
     </Filter>
   );
 }

@@ -147,6 +147,8 @@ function assignmentExamples(idOf: IdOf): Record<string, unknown> {
   };
   return {
     AssignmentRulesInput: { data: [rule] },
+    AssignmentRulesPreview: { data: [rule] },
+    AssignmentRulesMatches: { count: 12, more: false },
     AssignmentRules: { data: [{ id: idOf('rule'), ...rule }] },
   };
 }

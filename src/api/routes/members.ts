@@ -29,6 +29,7 @@ import {
   listMembers as listMemberRows,
   type MemberRow,
   relieveMember,
+  relieveReader,
   updateMember,
 } from '../../storage/members.ts';
 import { startSession } from '../../storage/sessions.ts';
@@ -133,7 +134,7 @@ export const patchMember = operation({
   credentials: ['session'],
   summary: 'Change the role, availability or capacity of a member',
   description:
-    'A role takes effect with the next request of the member. Only owners can make a member an owner or change the role of an owner. Agents can only change their own availability. A member who is away keeps their conversations; assignment rules give them no more.',
+    'A role takes effect with the next request of the member. Only owners can make a member an owner or change the role of an owner. Agents can only change their own availability. A member who is away keeps their conversations; assignment rules give them no more. With a role that cannot answer conversations, a member is away, and theirs become unassigned.',
   right: 'availability:write',
   audit: 'member.updated',
   params: MemberPath,
@@ -141,13 +142,20 @@ export const patchMember = operation({
   status: 200,
   response: Member,
   problems: ['last-owner'],
+  prepare: ({ caller, params, body }, { storage }) =>
+    relieveReader(storage.forTenant(caller.tenantId), managerOf(caller), params.id, body),
   async handle({ caller, params, body }, { storage }) {
-    const { member, isChanged } = await updateMember(storage.forTenant(caller.tenantId), caller, params.id, body);
+    const tenant = storage.forTenant(caller.tenantId);
+    const { member, isChanged } = await updateMember(tenant, managerOf(caller), params.id, body);
     return reply({ body: presentMember(member), unchanged: !isChanged });
   },
 });
 
-const removerOf = (caller: SessionCaller) => ({ ...authorOf(caller), role: caller.role });
+const managerOf = (caller: SessionCaller) => ({
+  ...authorOf(caller),
+  role: caller.role,
+  memberId: caller.memberId,
+});
 
 export const removeMember = operation({
   ...shared,
@@ -164,9 +172,9 @@ export const removeMember = operation({
   status: 204,
   problems: ['last-owner'],
   prepare: ({ caller, params }, { storage }) =>
-    relieveMember(storage.forTenant(caller.tenantId), removerOf(caller), params.id),
+    relieveMember(storage.forTenant(caller.tenantId), managerOf(caller), params.id),
   async handle({ caller, params }, { storage }) {
-    const row = await deleteMember(storage.forTenant(caller.tenantId), removerOf(caller), params.id);
+    const row = await deleteMember(storage.forTenant(caller.tenantId), managerOf(caller), params.id);
     return reply({ status: 204, body: presentMember(row) });
   },
 });

@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/postgresql';
 import type { Turns } from '../../domain/assignment.ts';
 import type { AssignmentRule } from '../../domain/assignment-rules.ts';
-import { int, json, uuid } from './columns.ts';
+import { int, json, moment, uuid } from './columns.ts';
 
 export const AssignmentRulesEntity = defineEntity({
   name: 'AssignmentRules',
@@ -11,5 +11,6 @@ export const AssignmentRulesEntity = defineEntity({
     version: int(),
     rules: json<AssignmentRule[]>(),
     turns: json<Turns>(),
+    new_since: moment().nullable(),
   },
 });

@@ -48,7 +48,7 @@ interface BulkActionsProps {
 
 /** The changes that can be made of the selected conversations. A change of all matching ones is confirmed. */
 export function BulkActions({ isAll, act }: BulkActionsProps) {
-  const { members } = useMembers();
+  const { assignable } = useMembers();
   const timeZone = useTimeZone();
   const { membership } = useSession();
   const definitions = useCustomFields();
@@ -64,7 +64,7 @@ export function BulkActions({ isAll, act }: BulkActionsProps) {
     <div className="row">
       <ChoiceMenu label={t('Status')} choices={statusChoices()} apply={apply} />
       <SnoozeMenu snooze={until => apply(snoozeUntil(until, timeZone))} />
-      <ChoiceMenu label={t('Assign')} choices={assigneeChoices(members, membership.member_id)} apply={apply} />
+      <ChoiceMenu label={t('Assign')} choices={assigneeChoices(assignable, membership.member_id)} apply={apply} />
       <ChoiceMenu label={t('Priority')} choices={priorityChoices()} apply={apply} />
       <Button small onPress={() => setAsked('tags')}>
         {t('Tags')}

@@ -76,10 +76,11 @@ const When = ({ form, at }: RuleProps) => (
 
 /** Checkboxes of the members among whom conversations are distributed. */
 function Members({ form, at }: RuleProps) {
-  const { members, names, nameOf } = useMembers();
+  const { assignable, nameOf } = useMembers();
   const chosen = form.watch(`rules.${at}.members`);
   const error = form.formState.errors.rules?.[at]?.members;
-  const ids = [...members.map(({ id }) => id), ...chosen.filter(id => !names.has(id))];
+  const offered = assignable.map(({ id }) => id);
+  const ids = [...offered, ...chosen.filter(id => !offered.includes(id))];
   const register = form.register(`rules.${at}.members`, {
     validate: value => value.length > 0 || t('Choose at least one member.'),
   });
@@ -103,18 +104,18 @@ function Members({ form, at }: RuleProps) {
 }
 
 function OneMember({ form, at }: RuleProps) {
-  const { members } = useMembers();
+  const { assignable } = useMembers();
   const chosen = form.watch(`rules.${at}.member`);
   return (
     <SelectInput
-      key={members.length} // a new list of options would lose the value
+      key={assignable.length} // a new list of options would lose the value
       form={form}
       name={`rules.${at}.member`}
       label={t('Member')}
       rules={{ required: true }}
     >
       <option value="">{t('Choose a member')}</option>
-      <MemberOptions members={members} chosen={chosen} />
+      <MemberOptions members={assignable} chosen={chosen} />
     </SelectInput>
   );
 }

@@ -61,18 +61,18 @@ const Text = ({ form }: { form: MacroForm }) => (
 );
 
 function Assignee({ form }: { form: MacroForm }) {
-  const { members } = useMembers();
+  const { assignable } = useMembers();
   const chosen = form.watch('changes.assignee_id');
   return (
     <SelectInput
       form={form}
       name="changes.assignee_id"
-      key={members.length} // a new list of options would lose the value
+      key={assignable.length} // a new list of options would lose the value
       label={t('Assignee')}
     >
       <option value="">{t('Unchanged')}</option>
       <option value={NOBODY}>{t('Unassigned')}</option>
-      <MemberOptions members={members} chosen={chosen === NOBODY ? undefined : chosen} />
+      <MemberOptions members={assignable} chosen={chosen === NOBODY ? undefined : chosen} />
     </SelectInput>
   );
 }
