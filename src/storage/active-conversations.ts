@@ -23,7 +23,7 @@ export async function mayOpen(
   const key = `conversations ${tenantId} ${verified} ${identity}`;
   const [, rows] = await Promise.all([
     tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [key]),
-    tx.query<{ count: number }>(ACTIVE_OF_USER, [tenantId, identity, verified]), // after the lock: it sees what it waited for
+    tx.query<{ count: number }>(ACTIVE_OF_USER, [tenantId, identity, verified]), // reads after the lock, with the rows of other requests
   ]);
   return (rows[0]?.count ?? 0) < MAX_ACTIVE_OF_USER;
 }

@@ -37,7 +37,7 @@ interface Rules {
   version: number;
   rules: AssignmentRule[];
   turns: Turns;
-  /** Open conversations that have not changed since then are left alone; null: none. */
+  /** The rules skip open conversations that have not changed since then (null: the rules look at all). */
   new_since: Date | null;
 }
 

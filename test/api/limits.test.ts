@@ -5,6 +5,7 @@ import { MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES } from '../../src/api/http/body.t
 import { limitsOf } from '../../src/api/pipeline/limit.ts';
 import { NewAnswer, NewAnswers } from '../../src/domain/answers.ts';
 import { MAX_KEYS } from '../../src/domain/api-keys.ts';
+import { MAX_ACTIVE_OF_USER } from '../../src/domain/conversations.ts';
 import { MAX_MEMBERS } from '../../src/domain/members.ts';
 import { NewMessage } from '../../src/domain/messages.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../src/domain/pages.ts';
@@ -81,6 +82,7 @@ describe('the sizes in docs/http.md', () => {
       'questions of a tenant': MAX_QUESTIONS,
       'live questions of a tenant': MAX_LIVE_QUESTIONS,
       'versions of a question in 24 hours': MAX_VERSIONS_A_DAY,
+      'open and pending conversations, up to which a user starts others': MAX_ACTIVE_OF_USER,
     };
     const rows = readTable('| At most | |').map(([what, most = '']) => [what, most.replaceAll(',', '')]);
     expect(rows).toEqual(Object.entries(sizes).map(([what, most]) => [what, String(most)]));

@@ -129,6 +129,41 @@ describe.runIf(hasBrowser())('settings of the inbox', { timeout: 240_000 }, () =
     await expectNoViolations(dashboard.person);
   });
 
+  test('saving rules shows how many waiting conversations they match, and asks; only who may answer is offered', async () => {
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'rita@acme.example', role: 'analyst' });
+    await using rita = await openPage(dashboard.browser);
+    await join(rita.page, link, 'Rita');
+    for (const identity of ['a', 'b'])
+      await asPerson(page, 'POST', '/v1/conversations', { identity, message: 'Hello' });
+    await dashboard.open(pathTo('inboxSettings'));
+    const rules = panel('Assignment rules');
+    const saved = async () => (await asPerson(page, 'GET', '/v1/assignment-rules')).data.length;
+    const unassigned = async () =>
+      (await asPerson(page, 'GET', '/v1/conversations?assignee=none&status=open')).data.length;
+    const question = page.getByRole('alertdialog').or(page.getByRole('dialog'));
+    await rules.getByRole('button', { name: 'Add rule' }).click();
+    await page.keyboard.type('Everybody');
+    expect(await rules.getByLabel('Rita').count()).toBe(0);
+    await rules.getByLabel('Linus').check();
+    await rules.getByRole('button', { name: 'Save rules' }).click();
+    await question.getByText('2 open conversations without an assignee match these rules.').waitFor();
+    await expectNoViolations(dashboard.person);
+    await page.keyboard.press('Escape');
+    expect(await saved()).toBe(0);
+    await rules.getByRole('button', { name: 'Save rules' }).click();
+    await question.getByRole('button', { name: 'New ones only' }).click();
+    await rules.getByRole('button', { name: 'Save rules' }).waitFor({ state: 'detached' });
+    expect([await saved(), await unassigned()]).toEqual([1, 2]);
+    await rules.getByLabel('Linus').uncheck();
+    await rules.getByLabel('Ada').check();
+    await rules.getByRole('button', { name: 'Save rules' }).click();
+    await question.getByRole('button', { name: 'Waiting and new ones' }).click();
+    await waitFor(async () => (await unassigned()) === 0);
+    const { data } = await asPerson(page, 'GET', '/v1/members');
+    const { id } = data.find(({ role }: { role: string }) => role === 'analyst');
+    await asPerson(page, 'DELETE', `/v1/members/${id}`);
+  });
+
   test('capacity is a matter of admins, and availability also of oneself', async () => {
     await dashboard.open(pathTo('members'));
     await page.getByLabel('Capacity of Linus').fill('5');

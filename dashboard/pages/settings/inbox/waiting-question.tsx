@@ -28,7 +28,7 @@ export function useWaitingQuestion() {
 }
 
 function matchesText({ count, more }: Matches): string {
-  if (count === 0) return t('So many conversations wait that not all were checked. Some may match these rules.');
+  if (count === 0) return t('Not all waiting conversations were checked. Some may match these rules.');
   if (more)
     return t('At least {count} open conversations without an assignee match these rules.', {
       count: formatNumber(count),
