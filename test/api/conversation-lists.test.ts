@@ -118,7 +118,7 @@ describe('listing conversations', () => {
   });
 
   test('words of more conversations than one index query returns are still found', async () => {
-    const { tenant, team } = await makeParties();
+    const { tenant, team, user } = await makeParties();
     await seed(tenant, 2100);
     const own = { identity: 'user|42', subject: 'seeded by hand', message: 'not a seed' };
     const { id } = (await start(team, own)).body; // a user has at most 50 open ones
