@@ -30,6 +30,10 @@ const TEXTS = (): Texts => ({
   'login-failed': [t('Sign-in failed'), t('The email address, the password or the code is wrong.')],
   'session-ended': [t('Your session has ended'), t('Sign in again.')],
   'insufficient-scope': [t('Your role does not allow this'), t('Ask an owner or admin.')],
+  'not-allowed': [
+    t('This link does not allow it'),
+    t('Enter the password of the existing account, or reset it on the sign-in page.'),
+  ],
   'not-a-member': [t('You are not a member of this tenant'), t('Ask an owner for a new invitation.')],
   'resource-not-found': [t('Not found'), t('It was deleted, or the address is wrong.')],
   'link-not-valid': [t('The link is not valid'), t('It was used, or it has expired. Ask for a new one.')],

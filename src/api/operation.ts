@@ -10,7 +10,15 @@ import type { ApiDeps } from './deps.ts';
  * The limits for issuing credentials: tokens by address and by user, logins and reset links by account, invitations by
  * tenant and by recipient.
  */
-export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset' | 'invitation' | 'invitation-tenant';
+export type IssueLimit =
+  | 'ip'
+  | 'token-user'
+  | 'login'
+  | 'login-account'
+  | 'login-ip'
+  | 'reset'
+  | 'invitation'
+  | 'invitation-tenant';
 
 /** Response headers that only some operations send, set by their handlers. */
 export type SentHeader = 'Location' | 'Set-Cookie' | 'Content-Language' | 'Vary';
@@ -35,8 +43,11 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   after: string[] | null;
   /** Returns a page of this list with its next cursor and `Link`. */
   page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
-  /** Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. */
-  limitIssue(scope: IssueLimit, key: string | null): Promise<void>;
+  /**
+   * Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. Returns the function
+   * that subtracts the attempt again.
+   */
+  limitIssue(scope: IssueLimit, key: string | null): Promise<() => Promise<void>>;
   /**
    * Throws 412 when `If-Match` does not contain the tag of this representation, or `If-None-Match` does. Pass null for a
    * resource that does not exist yet. Only for operations with `ifMatch`.

@@ -22,6 +22,7 @@ import type { DatabaseUrl } from '../platform/store-urls.ts';
 import { openProducer } from '../queue/producer.ts';
 import { readNumberingDelay } from '../storage/events.ts';
 import { deleteEndedSessions, deleteExpiredRows, readConnectionUse } from '../storage/housekeeping.ts';
+import { takeMailQuota } from '../storage/mail-quotas.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
@@ -215,7 +216,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
       wanted => findSessions(storage, wanted),
       spans,
     ),
-    mail: openMail(config),
+    mail: openMail(config, { metrics, takeQuota: mailing => takeMailQuota(storage, mailing, new Date()) }),
     outbound: createOutbound(config),
     oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing, caches),

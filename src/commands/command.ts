@@ -4,8 +4,8 @@ import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createSeals, type Seals } from '../platform/secrets.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
-import { type AuditEvent, insertAuditEntry } from '../storage/audit-log.ts';
-import { openStorage, type Storage } from '../storage/orm.ts';
+import { insertAuditEntry } from '../storage/audit-log.ts';
+import { openStorage, type Storage, type TenantStorage } from '../storage/orm.ts';
 
 /** Terminal input and output of a command. */
 export interface Terminal {
@@ -33,10 +33,25 @@ interface AuditTarget {
   email?: string;
 }
 
-/**
- * Changes a tenant and records the audit entry in one transaction. Returns the object that `act` shows. The actor is
- * `command line`, since the person is unknown.
- */
+/** Records an action in a tenant's audit log. The actor is `command line`, since the person is unknown. */
+export const auditByCommand = (tenant: TenantStorage, action: Action, target: AuditTarget, now: Date): Promise<void> =>
+  insertAuditEntry(
+    tenant,
+    {
+      actor_type: 'system',
+      actor_id: null,
+      actor_name: 'command line',
+      action,
+      target_id: target.id,
+      target_name: target.name ?? target.email ?? null,
+      fields: [],
+      ip: null,
+      request_id: null,
+    },
+    now,
+  );
+
+/** Changes a tenant and records the audit entry in one transaction. Returns the object that `act` shows. */
 export const withAuditEntry = <T extends AuditTarget>(
   { storage, now }: CommandContext,
   action: Action,
@@ -44,18 +59,7 @@ export const withAuditEntry = <T extends AuditTarget>(
 ): Promise<T> =>
   storage.inTransaction(async transaction => {
     const { tenantId, shown } = await act(transaction);
-    const entry: AuditEvent = {
-      actor_type: 'system',
-      actor_id: null,
-      actor_name: 'command line',
-      action,
-      target_id: shown.id,
-      target_name: shown.name ?? shown.email ?? null,
-      fields: [],
-      ip: null,
-      request_id: null,
-    };
-    await insertAuditEntry(transaction.forTenant(tenantId), entry, now);
+    await auditByCommand(transaction.forTenant(tenantId), action, shown, now);
     return shown;
   });
 

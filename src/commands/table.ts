@@ -163,6 +163,13 @@ export const COMMANDS: readonly Command[] = [
     run: onStorage(async () => (await import('./password-resets.ts')).createPasswordReset),
   }),
   command({
+    name: 'totp remove',
+    options: { email: { value: 'E', required: true } },
+    summary: "remove a person's authenticator and recovery codes, such as after the loss of a phone",
+    seeAlso: 'docs/operating.md#logins',
+    run: onStorage(async () => (await import('./totp.ts')).removeTotp),
+  }),
+  command({
     name: 'results rebuild',
     options: { tenant: { value: 'T' } },
     summary: 'recalculate results from the answers, of one tenant or of all',

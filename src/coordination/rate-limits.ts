@@ -10,6 +10,12 @@ import { createStoreClock } from './store-clock.ts';
 
 export type { RateLimit, RateVerdict } from './rate-windows.ts';
 
+/** A decision of the shared store. */
+export interface StrictVerdict<Limit extends RateLimit = RateLimit> extends RateVerdict<Limit> {
+  /** Subtracts the counted unit, for limits that only count failures. Rejects when the store is down. */
+  undo(): Promise<void>;
+}
+
 export interface RateLimits {
   /**
    * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
@@ -23,7 +29,9 @@ export interface RateLimits {
     counted?: number,
   ): RateVerdict<Limit> | PendingVerdict<Limit>;
   /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
-  consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
+  consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<StrictVerdict<Limit>>;
+  /** Resets the count of a key's current window in the shared store. Rejects when the store is down. */
+  clear(limit: RateLimit, key: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,6 +94,12 @@ export function openRateLimits(
       ),
   });
 
+  /** The counter of a key in the current window of the store's clock. */
+  const currentCounter = async <Limit extends RateLimit>(limit: Limit, key: string) => {
+    if (!clock.isKnown()) await add([]);
+    return { limit, key, endsAt: windowEnd(limit, clock.now()), isStored: false };
+  };
+
   let closed = false;
   let timer: NodeJS.Timeout;
   let rounds = 0;
@@ -106,10 +120,17 @@ export function openRateLimits(
       return verdict;
     },
     async consumeStrictly(limit, key) {
-      if (!clock.isKnown()) await add([]);
-      const endsAt = windowEnd(limit, clock.now());
-      const [total = 1] = await add([storeDeltaOf({ limit, key, endsAt, isStored: false }, 1)]);
-      return verdictOf(limit, total, total <= limit.limit, endsAt - clock.now());
+      const counter = await currentCounter(limit, key);
+      const [total = 1] = await add([storeDeltaOf(counter, 1)]);
+      return {
+        ...verdictOf(limit, total, total <= limit.limit, counter.endsAt - clock.now()),
+        undo: async () => void (await add([storeDeltaOf(counter, -1)])),
+      };
+    },
+    async clear(limit, key) {
+      const counter = await currentCounter(limit, key);
+      const [total = 0] = await add([storeDeltaOf(counter, 0)]);
+      await add([storeDeltaOf(counter, -total)]); // concurrent additions stay
     },
     async close() {
       closed = true;

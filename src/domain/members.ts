@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AccountName, Email, Password } from './accounts.ts';
+import { AccountName, Email, Password, TriedCode } from './accounts.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { Problem } from './problem.ts';
@@ -74,15 +74,24 @@ export const InvitationNotice = z
     account_exists: z
       .boolean()
       .meta({ description: 'Whether the address has an account, whose password is then required' }),
+    not_my_account_allowed: z.boolean().meta({
+      description: 'Whether the link accepts `not_my_account`: it was mailed, and no account has proven the address',
+    }),
     expires_at: TimestampOut,
   })
   .meta({ id: 'InvitationNotice' });
 
 export const Acceptance = z
   .strictObject({
-    name: AccountName,
-    password: Password.meta({ description: 'Password of the existing account, or the password for the new one' }),
-    totp: z.string().max(40).optional(),
+    name: AccountName.optional().meta({ description: 'Name of the new account. An existing account keeps its name' }),
+    password: Password.optional().meta({
+      description: 'Password of the existing account, or the password for the new one',
+    }),
+    totp: TriedCode.optional(),
+    not_my_account: z.boolean().optional().meta({
+      description:
+        'Whether the existing account is not yours: it loses the address, its sessions and its memberships, and a new account is created',
+    }),
   })
   .meta({ id: 'Acceptance' });
 

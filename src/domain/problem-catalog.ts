@@ -126,6 +126,12 @@ export const PROBLEMS = {
     title: 'Insufficient permissions',
     meaning: 'Use another kind of credential, an API key with the scope named in `detail`, or ask for another role.',
   },
+  'not-allowed': {
+    kind: 'forbidden',
+    title: 'Not allowed for this link',
+    meaning:
+      'Only the mailed link of an invitation accepts `not_my_account`, and only while no account has proven the address. Accept the invitation with the password of the account; if it is lost, reset it.',
+  },
   'csrf-failed': {
     kind: 'forbidden',
     title: 'Missing or wrong CSRF token',

@@ -138,11 +138,16 @@ const Settings = z.object({
   RATE_LOGIN: integer(1, 1_000_000)
     .default(10)
     .describe(
-      'Login attempts per account in 15 minutes, successful or not; a browser that logged in to the account before has its own limit',
+      'Failed logins per account and IP address in 15 minutes; a browser that logged in to the account before has its own limit',
+    ),
+  RATE_LOGIN_ACCOUNT: integer(1, 1_000_000)
+    .default(200)
+    .describe(
+      'Failed logins per account in 15 minutes, from all IP addresses; browsers that logged in to the account before are not limited by it',
     ),
   RATE_LOGIN_IP: integer(1, 1_000_000)
     .default(100)
-    .describe('Login attempts per IP address in 15 minutes, for all accounts'),
+    .describe('Failed logins per IP address in 15 minutes, for all accounts'),
   PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
     .default(1_000_000)
     .describe(

@@ -133,6 +133,14 @@ const webhookMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
 });
 
+const mailMetrics = ({ counter }: Maker) => ({
+  mails: counter(
+    'parley_mail_total',
+    'Mails, by outcome: sent (accepted by the server), failed, limited (not sent, beyond a limit of the day)',
+    ['outcome'],
+  ),
+});
+
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
   expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
   conversationsWoken: counter('parley_conversations_woken_total', 'Snoozed conversations woken at their time'),
@@ -208,6 +216,7 @@ export function createMetrics(role: string) {
     ...answerMetrics(maker),
     ...queueMetrics(maker),
     ...webhookMetrics(maker),
+    ...mailMetrics(maker),
     ...databaseMetrics(maker),
     ...cacheMetrics(maker),
 

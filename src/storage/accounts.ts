@@ -60,19 +60,30 @@ export interface NewAccount {
   password_hash: string | null;
 }
 
-/** Inserts an account within a transaction that has its scope. 409 when the address has one. */
-export async function insertAccount(tx: Transaction, account: NewAccount, now: Date): Promise<void> {
+/**
+ * Inserts an account within a transaction that has its scope. 409 when the address has one. `isProven` states whether the
+ * address is known to be the person's, as for an account made by the operator.
+ */
+export async function insertAccount(tx: Transaction, account: NewAccount, isProven: boolean, now: Date): Promise<void> {
   try {
     await tx.query(
-      `insert into accounts (id, email, name, password_hash, recovery_hashes, created_at)
-       values ($1, $2, $3, $4, '{}', $5)`,
-      [account.id, account.email, account.name, account.password_hash, now],
+      `insert into accounts (id, email, name, password_hash, recovery_hashes, created_at, email_proven_at)
+       values ($1, $2, $3, $4, '{}', $5, $6)`,
+      [account.id, account.email, account.name, account.password_hash, now, isProven ? now : null],
     );
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
     throw new Problem('member-exists', 'An account with this e-mail address already exists.', { cause });
   }
 }
+
+/** Records that a person has proven the address of their account, unless it is another address or was proven before. */
+export const proveAddress = (tx: Transaction, id: string, email: string, now: Date): Promise<unknown> =>
+  tx.query('update accounts set email_proven_at = $3 where id = $1 and email = $2 and email_proven_at is null', [
+    id,
+    email,
+    now,
+  ]);
 
 /** The fields of an account that its owner can change. */
 export interface AccountChange {
@@ -103,6 +114,10 @@ function writeAccount(tx: Transaction, id: string, change: Partial<AccountChange
   return tx.query(`update accounts set ${columns.join(', ')} where id = $1`, [id, ...names.map(name => change[name])]);
 }
 
+/** Removes the authenticator and the recovery codes. */
+export const removeAuthenticator = (account: AccountStorage): Promise<unknown> =>
+  updateAccount(account, { totp_sealed: null, totp_confirmed_at: null, totp_last_step: null, recovery_hashes: [] });
+
 /** Sets a new password and ends all other sessions. */
 export const changePassword = (account: AccountStorage, password_hash: string, currentSession: string) =>
   account.transaction(async tx => {
@@ -127,16 +142,20 @@ const take = (account: AccountStorage, sql: string, what: unknown): Promise<bool
 
 export type LinkPurpose = 'setup' | 'reset';
 
-/** Stores the hash of a link. It replaces an earlier link of the same purpose and person. */
+/**
+ * Stores the hash of a link. It replaces an earlier link of the same purpose and person. `mailed` states whether only the
+ * owner of the mailbox has the link (default: no), whose use then proves the address.
+ */
 export const insertLink = (
   storage: Storage,
-  link: { purpose: LinkPurpose; token_hash: Buffer; email: string | null; expires_at: Date },
+  link: { purpose: LinkPurpose; token_hash: Buffer; email: string | null; expires_at: Date; mailed?: boolean },
 ): Promise<unknown> =>
-  storage.query('select make_account_link($1, $2, $3, $4)', [
+  storage.query('select make_account_link($1, $2, $3, $4, $5)', [
     link.purpose,
     link.token_hash,
     link.email,
     link.expires_at,
+    link.mailed ?? false,
   ]);
 
 /** Whether any tenant has an owner. Until then, the holder of the setup link can become owner. */
@@ -170,14 +189,19 @@ export const findAccountOfSubject = async (
   (await storage.query<{ id: string }>('select id from find_account_of_subject($1, $2)', [issuer, subject]))[0]?.id;
 
 /**
- * Links a subject of the identity provider to an authenticated account. Password, authenticator and sessions stay
- * unchanged.
+ * Links a subject of the identity provider, which has verified `email`, to an authenticated account, and so proves the
+ * account's address if it is the same. Password, authenticator and sessions stay unchanged.
  */
-export const linkSubject = (account: AccountStorage, issuer: string, subject: string, now: Date): Promise<void> =>
+export const linkSubject = (
+  account: AccountStorage,
+  { issuer, subject, email }: { issuer: string; subject: string; email: string },
+  now: Date,
+): Promise<void> =>
   account.transaction(async tx => {
     await tx.query(
       `insert into account_subjects (issuer, subject, account_id, created_at) values ($1, $2, $3, $4)
        on conflict (issuer, subject) do nothing`,
       [issuer, subject, account.accountId, now],
     );
+    await proveAddress(tx, account.accountId, email, now);
   });

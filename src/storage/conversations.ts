@@ -5,7 +5,6 @@ import { notFound } from '../domain/problem.ts';
 import { storeChanges } from './conversation-changes.ts';
 import { deleteMessages, lockWithMerged } from './conversation-locks.ts';
 import {
-  type Author,
   type ConversationRow,
   type EventWriting,
   feedEvents,
@@ -40,7 +39,7 @@ export async function unassignMember(
   tx: Transaction,
   tenantId: string,
   memberId: string,
-  actor: Author,
+  actor: EventWriting['author'],
 ): Promise<number> {
   const now = await openWrite(tx);
   const freed = await tx.query<{ conversation_id: string; seq: number; note_seq: number }>(

@@ -11,7 +11,7 @@ import type { Page } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import { type Role, roleHolds } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, redeemSetupLink } from './accounts.ts';
-import type { Author } from './conversation-rows.ts';
+import type { Author, EventWriting } from './conversation-rows.ts';
 import { hasManyConversations, UNASSIGN_BATCH, unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
 import { byTime, createList, readPage } from './lists.ts';
@@ -33,17 +33,8 @@ export interface MemberRow {
   created_at: Date;
 }
 
-export interface InvitationRow {
-  id: string;
-  email: string;
-  role: Role;
-  created_at: Date;
-  expires_at: Date;
-}
-
 const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, members.role,
   accounts.totp_confirmed_at, members.availability, members.capacity, members.created_at`;
-const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
 /** Returns a tenant's members in the order in which they joined. */
 export function listMembers(tenant: TenantStorage, limit: number, after: string[] | null): Promise<Page<MemberRow>> {
@@ -51,12 +42,13 @@ export function listMembers(tenant: TenantStorage, limit: number, after: string[
   return readPage(tenant, { ...list, join: 'join accounts on accounts.id = members.account_id' }, limit, after);
 }
 
-/** Returns the addresses of a tenant's owners and admins. */
+/** Returns the proven addresses of a tenant's owners and admins. Others may belong to strangers. */
 export const listAdminEmails = async (tenant: TenantStorage): Promise<string[]> =>
   (
     await tenant.query<{ email: string }>(
       `select accounts.email from members join accounts on accounts.id = members.account_id
-       where members.tenant_id = $1 and members.role in ('owner', 'admin') order by members.created_at`,
+       where members.tenant_id = $1 and members.role in ('owner', 'admin') and accounts.email_proven_at is not null
+       order by members.created_at`,
       [tenant.tenantId],
     )
   ).map(({ email }) => email);
@@ -81,7 +73,7 @@ async function readMember(tx: Transaction, tenantId: string, id: string): Promis
 export type Joiner = NewAccount & { exists: boolean };
 
 /** Adds a person to a team, within a transaction with both scopes. 409 for a member, or when the team is full. */
-async function insertMember(
+export async function insertMember(
   tx: Transaction,
   tenantId: string,
   accountId: string,
@@ -107,10 +99,10 @@ async function insertMember(
   return id;
 }
 
-/** Adds a person to a team, and creates the account if needed. */
+/** Adds a person to a team on behalf of the operator, and creates the account, with a proven address, if needed. */
 export const addMember = (storage: Storage, tenantId: string, person: Joiner, role: Role, now: Date): Promise<string> =>
   storage.forAccount(person.id).transaction(async tx => {
-    if (!person.exists) await insertAccount(tx, person, now);
+    if (!person.exists) await insertAccount(tx, person, true, now);
     return insertMember(tx, tenantId, person.id, role, now);
   }, tenantId);
 
@@ -186,10 +178,15 @@ export async function relieveReader(
   change: MemberPatch,
 ): Promise<void> {
   if (change.role === undefined || mayAnswer({ role: change.role })) return;
-  await relieve(tenant, actor, id, tx => lockChangeable(tx, tenant.tenantId, actor, id, change));
+  await unassignMost(tenant, actor, id, tx => lockChangeable(tx, tenant.tenantId, actor, id, change));
 }
 
-async function unassignAll(tx: Transaction, tenantId: string, id: string, actor: Author): Promise<void> {
+async function unassignAll(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  actor: EventWriting['author'],
+): Promise<void> {
   while ((await unassignMember(tx, tenantId, id, actor)) === UNASSIGN_BATCH);
 }
 
@@ -210,25 +207,36 @@ async function lockRemovable(tx: Transaction, tenantId: string, actor: Manager, 
  * has fewer conversations; a repetition continues. Throws like `deleteMember`.
  */
 export const relieveMember = (tenant: TenantStorage, actor: Manager, id: string): Promise<void> =>
-  relieve(tenant, actor, id, tx => lockRemovable(tx, tenant.tenantId, actor, id));
+  unassignMost(tenant, actor, id, tx => lockRemovable(tx, tenant.tenantId, actor, id));
 
-/** Unassigns batches of a member's conversations until there are few. `lock` throws if the actor must not. */
-async function relieve(
+/** Unassigns conversations of a member until few are left. `check` throws to end it. */
+export async function unassignMost(
   { tenantId, transaction }: TenantStorage,
-  actor: Author,
+  actor: EventWriting['author'],
   id: string,
-  lock: (tx: Transaction) => Promise<unknown>,
+  check: (tx: Transaction) => Promise<unknown>,
 ): Promise<void> {
-  const relieveOnce = () =>
+  const unassign = () =>
     transaction(async tx => {
-      await lock(tx);
+      await check(tx);
       if (!(await hasManyConversations(tx, tenantId, id))) return false;
       const sql = `update members set availability = 'away' where tenant_id = $1 and id = $2 and availability <> 'away'`;
       await tx.query(sql, [tenantId, id]);
       await unassignMember(tx, tenantId, id, actor);
       return true;
     });
-  while (await relieveOnce());
+  while (await unassign());
+}
+
+/** Deletes the views of a member who was just deleted, and unassigns their conversations. */
+export async function deleteRemains(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  actor: EventWriting['author'],
+): Promise<void> {
+  await deleteViewsOf(tx, tenantId, id);
+  await unassignAll(tx, tenantId, id, actor);
 }
 
 /**
@@ -243,109 +251,9 @@ export const deleteMember = (tenant: TenantStorage, actor: Manager, id: string):
     const member = await lockRemovable(tx, tenantId, actor, id);
     // First the member, then the conversations: concurrent assignments lock them in this order.
     await tx.query('delete from members where tenant_id = $1 and id = $2', [tenantId, id]);
-    await deleteViewsOf(tx, tenantId, id);
-    await unassignAll(tx, tenantId, id, actor);
+    await deleteRemains(tx, tenantId, id, actor);
     return member;
   });
-
-export interface NewInvitationRow {
-  email: string;
-  role: Role;
-  token_hash: Buffer;
-  expires_at: Date;
-}
-
-/** Stores an invitation. It replaces an open one for the same address. 409 for a member, or when the team is full. */
-export const insertInvitation = (
-  tenant: TenantStorage,
-  invitation: NewInvitationRow,
-  now: Date,
-): Promise<InvitationRow> =>
-  tenant.transaction(async tx => {
-    const { email, role, token_hash, expires_at } = invitation;
-    await lockTenant(tx, tenant.tenantId);
-    const [team] = await tx.query<{ count: number; known: boolean }>(
-      `select (select count(*) from members where tenant_id = $1)::int +
-         (select count(*) from invitations where tenant_id = $1 and email <> $2)::int as count,
-       exists (select from members join accounts on accounts.id = members.account_id
-         where members.tenant_id = $1 and accounts.email = $2) as known`,
-      [tenant.tenantId, email],
-    );
-    if (team?.known) throw new Problem('member-exists', 'The person is already a member of the tenant.');
-    if ((team?.count ?? 0) >= MAX_MEMBERS)
-      throw new Problem('limit-reached', `A tenant can have at most ${MAX_MEMBERS} members and open invitations.`);
-    const [row] = await tx.query<InvitationRow>(
-      `insert into invitations (tenant_id, id, email, role, token_hash, created_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (tenant_id, email) do update set id = excluded.id, role = excluded.role,
-         token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at
-       returning ${INVITATION_COLUMNS}`,
-      [tenant.tenantId, newUuid(), email, role, token_hash, now, expires_at],
-    );
-    return row as InvitationRow;
-  });
-
-/** Returns the open invitations, newest first. */
-export function listInvitations(
-  tenant: TenantStorage,
-  limit: number,
-  after: string[] | null,
-  now: Date,
-): Promise<Page<InvitationRow>> {
-  const list = createList(tenant, 'invitations', INVITATION_COLUMNS, byTime<InvitationRow>('created_at', true));
-  list.access.and('expires_at > $', now); // needs no index: a tenant has at most `MAX_MEMBERS` of them
-  return readPage(tenant, list, limit, after);
-}
-
-export async function deleteInvitation(tenant: TenantStorage, id: string): Promise<void> {
-  const deleted = await tenant.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [
-    tenant.tenantId,
-    id,
-  ]);
-  if (deleted.length === 0) throw notFound('invitation');
-}
-
-/** An invitation looked up by its link, before login. */
-export interface FoundInvitation {
-  tenant_id: string;
-  id: string;
-  tenant_name: string;
-  email: string;
-  role: Role;
-  expires_at: Date;
-  /** The account that the address has now. */
-  account_id: string | null;
-}
-
-/** Returns the invitation of a link's hash. Throws 404 `link-not-valid` when it does not exist or has expired. */
-export async function findInvitation(storage: Storage, tokenHash: Buffer, now: Date): Promise<FoundInvitation> {
-  const [row] = await storage.query<FoundInvitation>('select * from find_invitation($1)', [tokenHash]);
-  if (!row || row.expires_at <= now) throw linkNotValid();
-  return row;
-}
-
-/** Uses up an invitation, within a transaction with its tenant's scope. Of concurrent callers one succeeds. */
-async function redeemInvitation(tx: Transaction, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
-  const taken = await tx.query(
-    'delete from invitations where tenant_id = $1 and id = $2 and expires_at > $3 returning id',
-    [tenant_id, id, now],
-  );
-  if (taken.length === 0) throw linkNotValid();
-}
-
-/** Makes a person a member by an invitation, and creates the account if needed. */
-export const acceptInvitation = (
-  storage: Storage,
-  invitation: FoundInvitation,
-  person: Joiner,
-  now: Date,
-): Promise<string> =>
-  storage.forAccount(person.id).transaction(async tx => {
-    await lockTenant(tx, invitation.tenant_id); // before the invitation, as those who invite again do
-    await redeemInvitation(tx, invitation, now);
-    if (!person.exists) await insertAccount(tx, person, now);
-    return insertMember(tx, invitation.tenant_id, person.id, invitation.role, now);
-  }, invitation.tenant_id);
 
 /** Creates the first tenant and its owner by the setup link. 404 when it is invalid, or there is an owner. */
 export const insertFirstOwner = (
@@ -356,7 +264,7 @@ export const insertFirstOwner = (
 ): Promise<void> =>
   storage.forAccount(owner.id).transaction(async tx => {
     if (!(await redeemSetupLink(tx, link, now))) throw linkNotValid();
-    await insertAccount(tx, owner, now);
+    await insertAccount(tx, owner, true, now);
     await addTenant(tx, tenant.id, tenant.name, now);
     await insertMember(tx, tenant.id, owner.id, 'owner', now);
     await insertSession(tx, owner.id, session, now);

@@ -4,6 +4,7 @@ import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { createOutbound } from '../platform/outbound.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
+import { takeMailQuota } from '../storage/mail-quotas.ts';
 import type { Storage } from '../storage/orm.ts';
 import { countWebhooks, readWebhookLag } from '../storage/webhook-figures.ts';
 import { runAssignment } from './assign.ts';
@@ -61,7 +62,7 @@ async function deliver({ config, secretKeys, ...deps }: BackgroundDeps): Promise
     ...deps,
     outbound,
     seals: createSeals(secretKeys),
-    mail: openMail(config),
+    mail: openMail(config, { metrics, takeQuota: mailing => takeMailQuota(storage, mailing, new Date()) }),
     baseUrl: config.BASE_URL,
     now: () => new Date(),
   });

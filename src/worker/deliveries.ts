@@ -258,7 +258,7 @@ async function disable(webhook: LeasedWebhook, reason: DisabledReason, deps: Del
   const text = letterText(webhook.url, reason, webhookPage(baseUrl, id));
   for (const to of disabled.adminEmails)
     await mail
-      ?.send({ to, subject: 'A webhook of Parley was disabled', text })
+      ?.send({ kind: 'notice', tenantId: webhook.tenant_id, to, subject: 'A webhook of Parley was disabled', text })
       .catch(error => log.warn({ reason: (error as Error).message }, 'a mail about a disabled webhook was not sent'));
 }
 

@@ -128,6 +128,13 @@ describe('a browser', () => {
   });
 });
 
+const BEHIND_A_PROXY = { RATE_LIMITS: 'on', TRUSTED_PROXY_HOPS: '1' };
+const tryFrom = (of: TestApi, address: string, email: string, password = PASSWORD, cookie = '') =>
+  of.request('POST', '/v1/session', {
+    body: { email, password },
+    headers: { 'X-Forwarded-For': address, Cookie: cookie },
+  });
+
 describe('brute force', () => {
   test('is stopped after ten attempts on an account, without locking other users out', async () => {
     await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
@@ -167,7 +174,53 @@ describe('brute force', () => {
 
     const guessesFromDevice = [];
     for (let count = 0; count < 11; count++) guessesFromDevice.push((await tryFrom(device, 'guess')).status);
-    expect(guessesFromDevice).toEqual([...Array(9).fill(401), 429, 429]);
+    expect(guessesFromDevice).toEqual([...Array(10).fill(401), 429]); // the login before was no failure
+  });
+
+  test('by a stranger locks nobody out of a new browser at another address', async () => {
+    await using limited = await createApi({ sharing: api, settings: BEHIND_A_PROXY });
+    const victim = await makeMember(api, tenant, 'owner');
+    for (const address of ['198.51.100.1', '2001:db8:1:2::1']) {
+      const guesses = [];
+      for (let count = 0; count < 11; count++)
+        guesses.push((await tryFrom(limited, address, victim.email, 'guess')).status);
+      expect(guesses).toEqual([...Array(10).fill(401), 429]);
+    }
+    expect((await tryFrom(limited, '2001:db8:1:2:3::4', victim.email)).status).toBe(429); // the same /64
+    expect((await tryFrom(limited, '198.51.100.2', victim.email)).status).toBe(200);
+  });
+
+  test('counts failures, so that one person may log in any number of times', async () => {
+    await using limited = await createApi({ sharing: api, settings: { ...BEHIND_A_PROXY, RATE_LOGIN_IP: '5' } });
+    const person = await makeMember(api, tenant, 'agent');
+    for (let count = 0; count < 12; count++)
+      expect((await tryFrom(limited, '203.0.113.1', person.email)).status).toBe(200);
+  });
+
+  test('from many addresses is stopped after 200 failures, except in known browsers, until a mailed reset', async () => {
+    await using limited = await createApi({ sharing: api, settings: { ...BEHIND_A_PROXY, RATE_LOGIN_ACCOUNT: '20' } });
+    const victim = await makeMember(api, tenant, 'owner');
+    const other = await makeMember(api, tenant, 'agent');
+    const device = cookieOf((await me(victim.headers, limited)).headers.get('Set-Cookie') ?? '');
+    const guesses = [];
+    for (let count = 0; count < 24; count++)
+      guesses.push((await tryFrom(limited, `198.51.100.${20 + count}`, victim.email, 'guess')).status);
+    expect(guesses).toEqual([...Array(20).fill(401), ...Array(4).fill(429)]);
+    expect((await tryFrom(limited, '203.0.113.2', victim.email)).status).toBe(429);
+    expect((await tryFrom(limited, '203.0.113.2', victim.email, PASSWORD, device)).status).toBe(200);
+    expect((await tryFrom(limited, '203.0.113.2', other.email)).status).toBe(200);
+
+    for (let count = 0; count < 10; count++) await tryFrom(limited, '203.0.113.2', victim.email, 'guess');
+    const token = 'another-link-that-was-mailed';
+    const expires_at = new Date(Date.now() + 60_000);
+    await insertLink(storageOf(api), { purpose: 'reset', token_hash: sha256(token), email: victim.email, expires_at });
+    const reset = await limited.request('POST', `/v1/password-resets/${token}`, {
+      headers: { 'X-Forwarded-For': '203.0.113.2' },
+      body: { password: PASSWORD },
+    });
+    expect(reset.status).toBe(204);
+    for (const address of ['203.0.113.2', '203.0.113.3'])
+      expect((await tryFrom(limited, address, victim.email)).status).toBe(200);
   });
 
   test('by a stranger does not keep the owner from changing the password in a session', async () => {
@@ -196,6 +249,8 @@ describe('brute force', () => {
     expect(reset.status).toBe(204);
     const login = (headers: Record<string, string>) =>
       limited.request('POST', '/v1/session', { body: { email: victim.email, password }, headers });
+    expect((await login({})).status).toBe(200); // the failures before no longer count
+    for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
     expect((await login({})).status).toBe(429);
     expect((await login({ Cookie: cookieOf(reset.headers.get('Set-Cookie') ?? '') })).status).toBe(200);
   });

@@ -33,6 +33,7 @@ const SHARED_TABLES = [
   'last_backup',
   'lasting_keys',
   'lost_flushes',
+  'mail_counts',
   'processes',
   'rate_counters',
   'recorded_flushes',

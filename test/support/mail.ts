@@ -44,3 +44,7 @@ export async function createMailServer(): Promise<TestMailServer> {
     },
   };
 }
+
+/** The token of the link in a received message. */
+export const tokenInLetter = (letter: string | undefined): string =>
+  /#token=([\w-]{43})/.exec((letter ?? '').replaceAll('=\n', '').replaceAll('=3D', '='))?.[1] as string;

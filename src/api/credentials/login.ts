@@ -1,4 +1,5 @@
 import { Problem } from '../../domain/problem.ts';
+import { networkOf } from '../../platform/addresses.ts';
 import { passwordsWaiting, verifyPassword } from '../../platform/passwords.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { matchTotp } from '../../platform/totp.ts';
@@ -9,11 +10,13 @@ import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 /** With this many waiting passwords, further ones are refused: about three seconds of work. */
 const MAX_WAITING = 50;
 
+const LOGIN_FAILED = 'login-failed';
+
 type LoginDeps = Pick<CredentialDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
 
 /** The part of a request that identifies and counts a login attempt. */
 interface Attempt {
-  limitIssue(scope: 'login' | 'login-ip', key: string | null): Promise<void>;
+  limitIssue(scope: 'login' | 'login-account' | 'login-ip', key: string | null): Promise<() => Promise<void>>;
   clientIp(): string | null;
   cookie(name: string): string | undefined;
 }
@@ -34,32 +37,50 @@ export function refuseWhilePasswordsQueued(): void {
 /**
  * Returns the account whose owner has proven it by password and, if set up, by the authenticator.
  *
- * Attempts are counted per e-mail address, existing or not (10 in 15 minutes), and per origin, against trying one
- * password with many accounts (100). A browser known for the address has a separate count, which others cannot use up.
- * Throws when attempts cannot be counted. An unknown address takes as long as a wrong password, with the same error.
+ * Failures are counted per e-mail address, existing or not, and origin (10 in 15 minutes), per e-mail address (200), and per
+ * origin, against trying one password with many accounts (100). A browser known for the address has a separate count, which
+ * others cannot use up. Throws when attempts cannot be counted. An unknown address takes as long as a wrong password, with
+ * the same error.
  */
 export async function verifyLogin(proof: Proof, attempt: Attempt, deps: LoginDeps): Promise<LoginRow> {
-  await countAttempt(proof.email, attempt, deps);
+  const undo = await countAttempt(proof.email, attempt, deps);
+  let account: LoginRow;
   try {
-    const account = await verifyProof(proof, deps);
-    deps.metrics.authAttempts.inc({ method: 'session', result: 'ok' });
-    return account;
+    account = await verifyProof(proof, deps);
   } catch (error) {
     const result = error instanceof Problem ? error.code : 'internal-error';
     deps.metrics.authAttempts.inc({ method: 'session', result });
+    if (result !== LOGIN_FAILED) await undo();
     throw error;
   }
+  await undo();
+  deps.metrics.authAttempts.inc({ method: 'session', result: 'ok' });
+  return account;
 }
 
-async function countAttempt(email: string, { limitIssue, clientIp, cookie }: Attempt, deps: LoginDeps): Promise<void> {
+/**
+ * Counts an attempt before it is decided, so that concurrent guesses cannot exceed a limit. Returns the function that
+ * subtracts it again, since only failures count.
+ *
+ * The account's own count comes last: one origin adds to it only up to its own limit.
+ */
+async function countAttempt(
+  email: string,
+  { limitIssue, clientIp, cookie }: Attempt,
+  deps: LoginDeps,
+): Promise<() => Promise<unknown>> {
   const device = findKnownDevice(email, cookie(DEVICE_COOKIE), deps);
   if (device !== undefined) return limitIssue('login', attemptsOf(email, device));
-  await limitIssue('login-ip', clientIp());
-  await limitIssue('login', email);
+  const undos = [
+    await limitIssue('login-ip', clientIp()),
+    await limitIssue('login', attemptsOf(email, networkOf(clientIp()))),
+    await limitIssue('login-account', email),
+  ];
+  return () => Promise.all(undos.map(undo => undo()));
 }
 
-/** The key under which attempts of a known browser or a session are counted. */
-export const attemptsOf = (email: string, device: string): string => `${email}\n${device}`;
+/** The key under which attempts on an account from a network address, a known browser or a session are counted. */
+export const attemptsOf = (email: string, origin: string): string => `${email}\n${origin}`;
 
 async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
   refuseWhilePasswordsQueued();
@@ -70,7 +91,7 @@ async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
   return account;
 }
 
-const loginFailed = () => new Problem('login-failed', 'The e-mail address, password or code is wrong.');
+const loginFailed = () => new Problem(LOGIN_FAILED, 'The e-mail address, password or code is wrong.');
 
 /** Uses up a code of the authenticator, or a recovery code. */
 async function verifyCode(account: LoginRow, sent: string | undefined, deps: LoginDeps): Promise<void> {

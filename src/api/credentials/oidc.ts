@@ -1,5 +1,6 @@
 import type { Configuration } from 'openid-client';
 import { z } from 'zod';
+import { Email } from '../../domain/accounts.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Keychain } from '../../platform/secrets.ts';
@@ -29,7 +30,7 @@ export type PendingLink = z.infer<typeof PendingLink>;
 export interface Subject {
   issuer: string;
   subject: string;
-  /** The address, if the provider has verified it. */
+  /** The address, if the provider has verified it, and it is one that an account can have. */
   email: string | undefined;
   name: string;
 }
@@ -125,7 +126,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
         const subject = {
           issuer: claims.iss,
           subject: claims.sub,
-          email: isVerified ? (about.email as string).toLowerCase() : undefined,
+          email: isVerified ? Email.safeParse(about.email).data : undefined,
           name: typeof about.name === 'string' ? about.name.slice(0, 120).toWellFormed() : '',
         };
         return { subject, loginState };

@@ -60,6 +60,10 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'not-yet-valid': { detail: '`nbf` is in the future.', instance: '/v1/cards' },
   'bad-identity': { detail: '`grants.identity` must be a string.', instance: '/v1/cards' },
   'insufficient-scope': { detail: 'The API key lacks the scope questions:write.', instance: '/v1/questions' },
+  'not-allowed': {
+    detail: 'Only the mailed link of an invitation accepts `not_my_account`.',
+    instance: '/v1/invitations/qH3vYc8kTz5mWn1r/accept',
+  },
   'csrf-failed': {
     detail: 'The X-CSRF-Token header is missing or belongs to another session.',
     instance: '/v1/questions',

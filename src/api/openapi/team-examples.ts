@@ -233,6 +233,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       tenant_name: 'Acme',
       ...grace,
       account_exists: false,
+      not_my_account_allowed: false,
       expires_at: invitation.expires_at,
     },
     Acceptance: { name: 'Grace Hopper', password: PASSWORD },

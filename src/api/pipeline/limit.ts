@@ -4,6 +4,7 @@ import { Problem } from '../../domain/problem.ts';
 import { networkOf } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Caller, UserCaller } from '../caller.ts';
+import { attemptsOf } from '../credentials/login.ts';
 import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { IssueLimit } from '../operation.ts';
@@ -36,6 +37,7 @@ const limitsFrom = (config: Config) => ({
   invitation: announce('invitation', 5, 3600),
   'invitation-tenant': announce('invitation-tenant', 100, 3600),
   login: announce('login', config.RATE_LOGIN, 900),
+  'login-account': announce('login-account', config.RATE_LOGIN_ACCOUNT, 900),
   'login-ip': announce('login-ip', config.RATE_LOGIN_IP, 900),
   ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
   'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
@@ -147,13 +149,38 @@ function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Confi
 /** Limits counted by network address; in IPv6 by /64, which usually belongs to one party. */
 const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
 
-/** Counts an attempt under a limit for issuing credentials. Fails closed: refused when the store is unreachable. */
-export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string | null): Promise<void> {
+/**
+ * Counts an attempt under a limit for issuing credentials. Returns the function that subtracts it again. Fails closed: refused
+ * when the store is unreachable.
+ */
+export function limitIssue(
+  ctx: Context,
+  deps: ApiDeps,
+  scope: IssueLimit,
+  key: string | null,
+): Promise<() => Promise<void>> {
   const counted = BY_ADDRESS.has(scope) ? networkOf(key) : (key ?? '');
-  try {
+  return whileCountable(async () => {
     const verdict = await deps.limits.consumeStrictly(limitsOf(deps.config)[scope], counted);
     setRateLimitHeaders(ctx, verdict);
     enforce(ctx, verdict, deps);
+    return () => whileCountable(verdict.undo);
+  });
+}
+
+/** Removes the failed logins to an account that were counted for it, and for it from one address. */
+export const clearFailedLogins = (email: string, ip: string, { limits, config }: ApiDeps): Promise<unknown> =>
+  whileCountable(() =>
+    Promise.all([
+      limits.clear(limitsOf(config).login, attemptsOf(email, networkOf(ip))),
+      limits.clear(limitsOf(config)['login-account'], email),
+    ]),
+  );
+
+/** Throws 503 if attempts cannot be counted. */
+async function whileCountable<T>(count: () => Promise<T>): Promise<T> {
+  try {
+    return await count();
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     throw new Problem('database-unavailable', 'Attempts cannot be counted right now, so no credentials are issued.', {

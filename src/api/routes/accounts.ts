@@ -27,6 +27,7 @@ import {
   findLogin,
   insertLink,
   type LoginRow,
+  removeAuthenticator,
   resetPassword as resetAccountPassword,
   updateAccount,
 } from '../../storage/accounts.ts';
@@ -38,6 +39,7 @@ import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { withAuditEntry } from '../pipeline/audit-trail.ts';
+import { clearFailedLogins } from '../pipeline/limit.ts';
 import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Account' } as const;
@@ -156,8 +158,9 @@ async function mailResetLink(email: string, { storage, mail, config, now }: ApiD
   if (!mail || !(await findLogin(storage, email))) return;
   const token = randomSecret();
   const expires_at = new Date(now().getTime() + RESET_LINK_HOURS * HOUR_MS);
-  await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });
+  await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at, mailed: true });
   await mail.send({
+    kind: 'password-reset',
     to: email,
     subject: 'Reset your password',
     text: `A password reset was requested for your account at ${config.BASE_URL}.\n\nChoose a new password within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf you did not request this, you can ignore this email.\n`,
@@ -171,7 +174,8 @@ export const resetPassword = operation({
   path: '/v1/password-resets/{token}',
   credentials: [],
   summary: 'Set a new password with a reset link; ends all sessions',
-  description: 'The link works once and for an hour. All sessions of the account end.',
+  description:
+    'The link works once and for an hour. All sessions of the account end. An authenticator stays. Failed logins no longer count against the account. A mailed link proves the address of an account without an authenticator.',
   sameOrigin: true,
   params: z.object({
     token: z.string().max(200).meta({ description: 'The token of the reset link', example: 'qH3vYc8kTz5mWn1r' }),
@@ -192,11 +196,16 @@ export const resetPassword = operation({
 });
 
 /**
- * Returns the reply to a password reset. It makes the browser known, so that its owner can log in although others have
- * used up the attempts of the address.
+ * Returns the reply to a password reset. It removes the failed logins that were counted, and makes the browser known, so that
+ * its owner can log in although others keep guessing.
  */
-async function replyReset(accountId: string, { cookie }: Pick<UnreadRequest<unknown>, 'cookie'>, deps: ApiDeps) {
+async function replyReset(
+  accountId: string,
+  { cookie, clientIp }: Pick<UnreadRequest<unknown>, 'cookie' | 'clientIp'>,
+  deps: ApiDeps,
+) {
   const { email } = await readAccount(deps.storage, accountId);
+  await clearFailedLogins(email, clientIp(), deps);
   const device = rememberDevice(email, newUuid(), cookie(DEVICE_COOKIE), deps);
   return reply({ status: 204, headers: device === undefined ? {} : { 'Set-Cookie': device } });
 }
@@ -275,12 +284,7 @@ export const removeTotp = operation({
   problems: ['login-failed'],
   async handle(request, { storage }) {
     const account = await provenAgain(request.caller, request.body.password, request, { storage });
-    await updateAccount(storage.forAccount(account.id), {
-      totp_sealed: null,
-      totp_confirmed_at: null,
-      totp_last_step: null,
-      recovery_hashes: [],
-    });
+    await removeAuthenticator(storage.forAccount(account.id));
   },
 });
 

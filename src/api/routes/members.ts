@@ -15,17 +15,25 @@ import {
   SentInvitation,
 } from '../../domain/members.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { fieldFault, Problem } from '../../domain/problem.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
+import { insertAuditEntry } from '../../storage/audit-log.ts';
 import {
   acceptInvitation as acceptInvitationRow,
   deleteInvitation,
-  deleteMember,
+  disownAccount,
+  type FoundInvitation,
   findInvitation,
   type InvitationRow,
   insertInvitation,
   listInvitations as listInvitationRows,
+  relieveAccount,
+} from '../../storage/invitations.ts';
+import {
+  deleteMember,
+  type Joiner,
   listMembers as listMemberRows,
   type MemberRow,
   relieveMember,
@@ -39,7 +47,7 @@ import { authorOf } from '../credentials/author.ts';
 import { refuseWhilePasswordsQueued, verifyLogin } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { operation, reply } from '../operation.ts';
+import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
@@ -86,7 +94,7 @@ export const inviteMember = operation({
   path: '/v1/members',
   credentials: ['session'],
   summary: 'Invite a person to the team',
-  description: `The response contains the link, which is shown only once; if a mail server is configured, the link is also sent by e-mail. It is valid for ${INVITATION_DAYS} days and replaces an earlier invitation for the same address. Only owners can invite owners. At most 5 invitations per address and 100 per tenant can be created in an hour.`,
+  description: `The response contains the link, which is shown only once; if a mail server is configured, a link is also sent by e-mail. The mailed link is another one: only its use proves the address. Both are valid for ${INVITATION_DAYS} days and replace an earlier invitation for the same address. Only owners can invite owners. At most 5 invitations per address and 100 per tenant can be created in an hour.`,
   right: 'members:manage',
   audit: 'member.invited',
   showsSecret: true,
@@ -100,17 +108,20 @@ export const inviteMember = operation({
     await limitIssue('invitation-tenant', caller.tenantId);
     await limitIssue('invitation', `${caller.tenantId}\n${mailboxOf(body.email)}`);
     const token = randomSecret();
+    const mailedToken = deps.mail && randomSecret(); // never shown to the inviter, so it proves the address
     const at = deps.now();
+    const hashes = { token_hash: sha256(token), mailed_token_hash: mailedToken ? sha256(mailedToken) : null };
     const expires_at = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);
     const tenant = deps.storage.forTenant(caller.tenantId);
-    const row = await insertInvitation(tenant, { ...body, token_hash: sha256(token), expires_at }, at);
-    const link = linkTo(deps.config.BASE_URL, 'invitation', token);
+    const row = await insertInvitation(tenant, { ...body, ...hashes, expires_at }, at);
+    const linkWith = (secret: string) => linkTo(deps.config.BASE_URL, 'invitation', secret);
     const { name: tenantName = 'the team' } = (await findTenant(tenant)) ?? {};
     const invitation = presentInvitation(row);
     return reply({
       headers: { Location: `/v1/members/invitations/${invitation.id}` },
-      body: { ...invitation, link, mailed: deps.mail !== undefined },
-      announce: () => mailInvitation(row.email, caller.name || caller.email, tenantName, link, deps),
+      body: { ...invitation, link: linkWith(token), mailed: mailedToken !== undefined },
+      announce: () =>
+        mailedToken && mailInvitation(row.email, caller.name || caller.email, tenantName, linkWith(mailedToken), deps),
     });
   },
 });
@@ -119,6 +130,7 @@ export const inviteMember = operation({
 function mailInvitation(to: string, inviter: string, tenantName: string, link: string, { mail, log }: ApiDeps): void {
   mail
     ?.send({
+      kind: 'invitation',
       to,
       subject: `Join ${tenantName}`,
       text: `${inviter} has invited you to join ${tenantName}.\n\nAccept the invitation within ${INVITATION_DAYS} days:\n${link}\n`,
@@ -234,6 +246,7 @@ export const readInvitation = operation({
       email: found.email,
       role: found.role,
       account_exists: found.account_id !== null,
+      not_my_account_allowed: found.is_mailed && found.account_id !== null && !found.is_proven,
       expires_at: found.expires_at,
     };
   },
@@ -247,7 +260,7 @@ export const acceptInvitation = operation({
   credentials: [],
   summary: 'Accept an invitation and log in',
   description:
-    'If the address has an account, `password` must be its password, and the account keeps its name. Otherwise, an account is created with the name and password of the body. An invitation can be accepted only once.',
+    'If the address has an account, `password` must be its password, and the account keeps its name. Otherwise, an account is created with the name and password of the body. With `not_my_account`, an existing account that has not proven the address is deleted with its sessions and memberships, and a new one is created; only the mailed link accepts that. An invitation can be accepted only once.',
   sameOrigin: true,
   params: InvitationPath,
   body: Acceptance,
@@ -258,6 +271,7 @@ export const acceptInvitation = operation({
     'link-not-valid',
     'login-failed',
     'totp-required',
+    'not-allowed',
     'member-exists',
     'limit-reached',
     'cross-site-request',
@@ -267,21 +281,70 @@ export const acceptInvitation = operation({
   handle: (request, deps) =>
     withAuditEntry('member.joined', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
-      const { name, password, totp } = request.body;
-      const invitation = await findInvitation(storage, sha256(request.params.token), now());
-      const { email } = invitation;
-      refuseWhilePasswordsQueued();
-      const person =
-        invitation.account_id === null
-          ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
-          : { ...(await verifyLogin({ email, password, totp }, request, transactionDeps)), exists: true };
+      const tokenHash = sha256(request.params.token);
+      const invitation = await findInvitation(storage, tokenHash, now());
+      const replaces = request.body.not_my_account === true;
+      if (replaces) requireReplaceable(invitation);
+      const person = await joinerOf(invitation, request, transactionDeps);
       const started = beginSession(deviceOf(request), transactionDeps);
+      if (replaces && invitation.account_id !== null) {
+        await relieveAccount(deps.storage, invitation.account_id);
+        await removeAccount(invitation, tokenHash, request, transactionDeps);
+      }
       await acceptInvitationRow(storage, invitation, person, now());
       await startSession(storage.forAccount(person.id), started.row, now());
       const actor = { accountId: person.id, tenantId: invitation.tenant_id };
       return { actor, result: await replyLoggedIn(storage, person.id, started) };
     }),
 });
+
+function requireReplaceable({ is_mailed, is_proven }: FoundInvitation): void {
+  if (!is_mailed) throw new Problem('not-allowed', 'Only the mailed link of an invitation accepts `not_my_account`.');
+  if (is_proven) throw new Problem('not-allowed', 'The owner of the account has proven the address.');
+}
+
+/** Returns the person who accepts an invitation: the account of the address after a login, or a new one. */
+async function joinerOf(
+  { email, account_id }: FoundInvitation,
+  request: UnreadRequest<unknown> & { body: z.output<typeof Acceptance> },
+  deps: ApiDeps,
+): Promise<Joiner> {
+  const { name, password, totp, not_my_account } = request.body;
+  if (password === undefined) throw fieldFault('/password', 'required', 'Is required.');
+  refuseWhilePasswordsQueued();
+  if (account_id !== null && not_my_account !== true)
+    return { ...(await verifyLogin({ email, password, totp }, request, deps)), exists: true };
+  if (name === undefined) throw fieldFault('/name', 'required', 'Is required for a new account.');
+  return { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false };
+}
+
+/**
+ * Removes the unproven account of an address, and records in each of its tenants that it is no longer a member. Entries don't
+ * contain the network address of the person, who is no member of these tenants.
+ */
+async function removeAccount(
+  invitation: FoundInvitation,
+  tokenHash: Buffer,
+  { requestId }: UnreadRequest<unknown>,
+  { storage, now, log }: ApiDeps,
+): Promise<void> {
+  for (const { tenantId, memberId } of await disownAccount(storage, invitation, tokenHash, now())) {
+    const target_id = toTypeId('member', memberId);
+    log.warn(
+      { member: target_id, tenant: toTypeId('tenant', tenantId) },
+      'a member lost an address that was not theirs',
+    );
+    const actor = {
+      actor_type: 'system',
+      actor_id: null,
+      actor_name: 'Parley',
+      ip: null,
+      request_id: requestId,
+    } as const;
+    const entry = { ...actor, action: 'member.removed', target_id, target_name: invitation.email } as const;
+    await insertAuditEntry(storage.forTenant(tenantId), { ...entry, fields: ['not_my_account'] }, now());
+  }
+}
 
 /** Every operation on members and invitations; a fixed path stands before a pattern. */
 export const memberRoutes = [

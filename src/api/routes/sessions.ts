@@ -5,7 +5,7 @@ import { Problem } from '../../domain/problem.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, hasOwner, linkSubject } from '../../storage/accounts.ts';
-import { acceptInvitation, findInvitation } from '../../storage/members.ts';
+import { acceptInvitation, findInvitation } from '../../storage/invitations.ts';
 import {
   deleteSession,
   deleteSessions,
@@ -66,7 +66,7 @@ export const logIn = operation({
   credentials: [],
   summary: 'Log in to the dashboard',
   description:
-    'Sets an HTTP-only cookie. The limits in 15 minutes are 10 login attempts per e-mail address and 100 per IP address; a browser in which the person was logged in before has 10 of its own. An unknown address gets the same response as a wrong password, after the same time. After `link-required`, this login links the account to the identity provider.',
+    'Sets an HTTP-only cookie. The limits in 15 minutes are 10 failed logins per e-mail address and IP address, 200 per e-mail address, and 100 per IP address; a browser in which the person was logged in before has 10 of its own. An unknown address gets the same response as a wrong password, after the same time. After `link-required`, this login links the account to the identity provider.',
   sameOrigin: true,
   body: Login,
   status: 200,
@@ -97,7 +97,7 @@ async function linkPending(
   const link = openLink(request.cookie(LINK_COOKIE), email, deps.keychain, deps.now());
   if (!link) return false;
   await withAuditEntry('account.updated', request, deps, async ({ storage, now }) => {
-    await linkSubject(storage.forAccount(accountId), link.issuer, link.subject, now());
+    await linkSubject(storage.forAccount(accountId), link, now());
     return { actor: { accountId }, result: undefined };
   });
   return true;
@@ -327,7 +327,7 @@ async function enterBySubject(
     const own = transactionDeps.storage.forAccount(person.id);
     const joiner = { ...person, exists: known !== undefined };
     if (invitation) await acceptInvitation(transactionDeps.storage, invitation, joiner, now());
-    if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
+    if (known === undefined) await linkSubject(own, { ...subject, email: person.email }, now());
     await startSession(own, started.row, now());
     return { actor: { accountId: person.id, tenantId: invitation?.tenant_id }, result: undefined };
   });

@@ -8,6 +8,7 @@ export const AccountEntity = defineEntity({
   properties: {
     id: uuid().primary(),
     email: text(),
+    email_proven_at: moment().nullable(),
     name: text(),
     password_hash: text().nullable(),
     totp_sealed: p.blob().nullable(),
@@ -35,5 +36,6 @@ export const AccountLinkEntity = defineEntity({
     purpose: text(),
     account_id: uuid().nullable(),
     expires_at: moment(),
+    mailed: p.boolean().default(false),
   },
 });

@@ -20,6 +20,7 @@ import {
 } from './ingestion.ts';
 import { LastBackupEntity } from './last-backup.ts';
 import { MacroEntity } from './macros.ts';
+import { MailCountEntity } from './mail-counts.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
 import { ProcessEntity } from './processes.ts';
@@ -82,6 +83,7 @@ export const ENTITIES = [
   LostFlushEntity,
   VanishedAnswerEntity,
   LastBackupEntity,
+  MailCountEntity,
   ProcessEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,

@@ -32,11 +32,13 @@ export const InvitationEntity = defineEntity({
     email: text(),
     role: text(),
     token_hash: p.blob(),
+    mailed_token_hash: p.blob().nullable(),
     created_at: moment(),
     expires_at: moment(),
   },
   uniques: [
     { name: 'invitations_token_hash_key', properties: ['token_hash'] },
+    { name: 'invitations_mailed_token_hash_key', properties: ['mailed_token_hash'] },
     { name: 'invitations_email_key', properties: ['tenant_id', 'email'] },
   ],
 });

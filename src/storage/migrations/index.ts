@@ -64,6 +64,8 @@ import { LongConversations } from './20270110-long-conversations.ts';
 import { ContinuedConversations } from './20270111-continued-conversations.ts';
 import { LockedObjects } from './20270112-locked-objects.ts';
 import { EventBatches } from './20270113-event-batches.ts';
+import { MailCounts } from './20270124-mail-counts.ts';
+import { ProvenAddresses } from './20270124-proven-addresses.ts';
 import { ActiveConversations } from './20270126-active-conversations.ts';
 import { RulesForNew } from './20270126-rules-for-new.ts';
 import { SessionAddresses } from './20270128-session-addresses.ts';
@@ -136,6 +138,8 @@ export const MIGRATIONS = [
   { name: '20270111-continued-conversations', class: ContinuedConversations },
   { name: '20270112-locked-objects', class: LockedObjects },
   { name: '20270113-event-batches', class: EventBatches },
+  { name: '20270124-mail-counts', class: MailCounts },
+  { name: '20270124-proven-addresses', class: ProvenAddresses },
   { name: '20270126-active-conversations', class: ActiveConversations },
   { name: '20270126-rules-for-new', class: RulesForNew },
   { name: '20270128-session-addresses', class: SessionAddresses },
@@ -148,7 +152,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 53;
+export const NEEDED_SCHEMA = 55;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
