@@ -8,24 +8,51 @@ import { addDashboard } from '../../src/api/site/dashboard.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { expectNoViolations, expectNoViolationsOn, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { createMailServer, type TestMailServer, tokenInLetter } from '../support/mail.ts';
 import { makeTenant } from '../support/make.ts';
 import { buildDashboard } from '../support/pages.ts';
-import { makeMember } from '../support/person.ts';
+import { makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe.runIf(hasBrowser())('the pages before the login', () => {
   let api: TestApi;
   let browser: Browser;
+  let mails: TestMailServer;
+  let owner: TestPerson;
   beforeAll(async () => {
     await buildDashboard();
-    api = await createApi({ settings: { BASE_URL: 'http://localhost:3000' } });
-    await makeMember(api, await makeTenant(api), 'owner'); // else the login shows how to create one
+    mails = await createMailServer();
+    const mail = { SMTP_URL: mails.url, MAIL_FROM: 'parley@acme.example' };
+    api = await createApi({ settings: { BASE_URL: 'http://localhost:3000', ...mail } });
+    owner = await makeMember(api, await makeTenant(api), 'owner'); // else the login shows how to create one
     browser = await openBrowser();
   }, 300_000);
   afterAll(async () => {
     await browser.close();
     await api[Symbol.asyncDispose]();
+    await mails[Symbol.asyncDispose]();
   });
+
+  /** Invites an address that somebody else has taken. Returns the tokens of the shown and of the mailed link. */
+  async function inviteToTaken(email: string) {
+    const hostile = await makeMember(api, await makeTenant(api, 'Hostile'), 'owner');
+    const invite = async (by: TestPerson) => {
+      const body = { email, role: 'agent' };
+      const { link } = (await api.request('POST', '/v1/members', { headers: by.headers, body })).body;
+      return link.split('#token=')[1] as string;
+    };
+    const path = `/v1/invitations/${await invite(hostile)}/accept`;
+    const taken = await api.request('POST', path, {
+      body: { name: 'Mallory', password: 'the password of a squatter' },
+    });
+    expect(taken.status).toBe(200);
+    const shown = await invite(owner);
+    const letters = await waitFor(() => {
+      const sent = mails.letters.filter(letter => letter.includes(`To: ${email}`));
+      return sent.length === 2 && sent;
+    });
+    return { shown, mailed: tokenInLetter(letters[1]) };
+  }
 
   test('without a session every URL shows the login', async () => {
     await using watched = await openPage(browser);
@@ -63,6 +90,34 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
       await watched.page.goto(`${api.baseUrl}/dashboard/${path}`);
       await watched.page.getByRole('heading', { level: 1 }).waitFor();
     });
+  });
+
+  test('a mailed invitation replaces an account that somebody else made with the address', async () => {
+    const { shown, mailed } = await inviteToTaken('eva@acme.example');
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    const show = async (token: string) => {
+      await page.goto('about:blank');
+      await page.goto(`${api.baseUrl}/dashboard/invitation#token=${token}`);
+      await page.getByLabel('Your password').waitFor();
+    };
+    const notMine = page.getByRole('button', { name: 'This is not my account' });
+    await show(shown);
+    expect(await notMine.count()).toBe(0);
+    await show(mailed);
+    await expectNoViolations(watched);
+    await notMine.click();
+    expect(await page.getByRole('alert').textContent()).toContain('The existing account with eva@acme.example');
+    await expectNoViolations(watched);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByLabel('Your password').waitFor();
+    await notMine.click();
+    await page.getByLabel('Your name').fill('Eva');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Join with a new account' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    const list = await api.request('GET', '/v1/members', { headers: owner.headers });
+    expect(list.body.data.map(({ name }: { name: string }) => name)).toContain('Eva');
   });
 
   test('no other page can frame them, which prevents clickjacking', async () => {

@@ -123,12 +123,10 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
       {account_exists && isForeign && <NewAccount token={token} replaces={email} back={() => setForeign(false)} />}
       {account_exists && !isForeign && <ExistingAccount token={token} />}
       {not_my_account_allowed && !isForeign && (
-        <div>
+        <>
           <p className="quiet small">{t('Did somebody else create this account with your email address?')}</p>
-          <Button look="quiet" onPress={() => setForeign(true)}>
-            {t('This is not my account')}
-          </Button>
-        </div>
+          <Button onPress={() => setForeign(true)}>{t('This is not my account')}</Button>
+        </>
       )}
     </>
   );
