@@ -113,3 +113,9 @@ export function requireChangeOf(id: string, change: MemberPatch, actor: { role: 
 
 /** Returns the likely mailbox of an address, for counting mails: without the part after `+`, which senders choose. */
 export const mailboxOf = (email: string): string => email.replace(/\+[^@]*@/, '@');
+
+/**
+ * Returns a name that a tenant chose for a mail to a stranger, with a space after each character of addresses, so that mail
+ * programs don't turn it into a link.
+ */
+export const nameInMail = (name: string): string => name.replaceAll(/[.:/@](?=\S)/g, '$& ');

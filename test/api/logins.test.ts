@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { passwordsWaiting, verifyPassword } from '../../src/platform/passwords.ts';
 import { sha256 } from '../../src/platform/secrets.ts';
+import { totpCode, totpStep } from '../../src/platform/totp.ts';
 import { insertLink } from '../../src/storage/accounts.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
@@ -188,6 +189,22 @@ describe('brute force', () => {
     }
     expect((await tryFrom(limited, '2001:db8:1:2:3::4', victim.email)).status).toBe(429); // the same /64
     expect((await tryFrom(limited, '198.51.100.2', victim.email)).status).toBe(200);
+  });
+
+  test('of the second factor counts as well, by someone who knows the password', async () => {
+    await using limited = await createApi({ sharing: api, settings: BEHIND_A_PROXY });
+    const victim = await makeMember(api, tenant, 'owner');
+    const post = (path: string, body: object) => api.request('POST', path, { headers: victim.headers, body });
+    const { secret } = (await post('/v1/me/totp', { password: PASSWORD })).body;
+    await post('/v1/me/totp/confirm', { totp: totpCode(secret, totpStep(new Date())) });
+    const tries = [];
+    for (let count = 0; count < 12; count++) {
+      const body = { email: victim.email, password: PASSWORD, totp: '12345x' };
+      const headers = { 'X-Forwarded-For': '203.0.113.9' };
+      tries.push((await limited.request('POST', '/v1/session', { body, headers })).status);
+    }
+    expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
+    expect((await tryFrom(limited, '203.0.113.10', victim.email)).body.code).toBe('totp-required');
   });
 
   test('counts failures, so that one person may log in any number of times', async () => {

@@ -208,6 +208,18 @@ describe('an address that somebody else has taken', () => {
   });
 });
 
+test('the mail of an invitation has no link but its own, whatever the names of tenant and inviter', async () => {
+  const hostile = await makeTenant(api, 'Pay at https://evil.example/now or www.evil.example');
+  const admin = await makeMember(api, hostile, 'owner');
+  const name = 'ada@evil.example';
+  expect((await api.request('PATCH', '/v1/me', { headers: admin.headers, body: { name } })).status).toBe(200);
+  const email = newAddress();
+  await invite(email, admin);
+  const text = (lettersTo(email)[0] ?? '').replaceAll('=\n', '');
+  expect(text).toContain('evil. example');
+  expect(text).not.toMatch(/evil\.example|https?:\/\/(?!parley\.test)/);
+});
+
 describe('an address is proven', () => {
   test('by the mailed link of an invitation, not by the one that the inviter sees', async () => {
     const [byMail, byInviter, existing] = [newAddress(), newAddress(), newAddress()];

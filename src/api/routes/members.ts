@@ -11,6 +11,7 @@ import {
   MemberPatch,
   mailboxOf,
   NewInvitation,
+  nameInMail,
   requireRankFor,
   SentInvitation,
 } from '../../domain/members.ts';
@@ -121,7 +122,14 @@ export const inviteMember = operation({
       headers: { Location: `/v1/members/invitations/${invitation.id}` },
       body: { ...invitation, link: linkWith(token), mailed: mailedToken !== undefined },
       announce: () =>
-        mailedToken && mailInvitation(row.email, caller.name || caller.email, tenantName, linkWith(mailedToken), deps),
+        mailedToken &&
+        mailInvitation(
+          row.email,
+          nameInMail(caller.name) || caller.email,
+          nameInMail(tenantName),
+          linkWith(mailedToken),
+          deps,
+        ),
     });
   },
 });
