@@ -33,7 +33,7 @@ test('a webhook that is disabled again and again sends an admin 20 mails a day, 
   await using deliveries = startDeliveries(api, worker);
   for (let round = 1; round <= 22; round++) {
     await makeEvents({ api, worker }, tenant, 1);
-    await waitFor(async () => (await countMails(deliveries)) === round);
+    await waitFor(async () => (await countMails(deliveries)) >= round);
     const enabled = await api.request('PATCH', path, { as, body: { status: 'enabled', resume: 'now' } });
     expect(enabled.status).toBe(200);
   }
