@@ -169,7 +169,7 @@ export function limitIssue(
 }
 
 /** Removes the failed logins to an account that were counted for it, and for it from one address. */
-export const clearFailedLogins = (email: string, ip: string, { limits, config }: ApiDeps): Promise<unknown> =>
+export const clearFailedLogins = (email: string, ip: string | null, { limits, config }: ApiDeps): Promise<unknown> =>
   whileCountable(() =>
     Promise.all([
       limits.clear(limitsOf(config).login, attemptsOf(email, networkOf(ip))),
