@@ -142,6 +142,12 @@ const mailMetrics = ({ counter }: Maker) => ({
 });
 
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
+  oldestWork: gauge(
+    'parley_oldest_work_seconds',
+    "Longest time since a tenant's work was found or last went on, or since rounds of the loop fail; 0 without work",
+    ['loop'],
+  ),
+  workFailures: counter('parley_work_failures_total', "Failed batches of a tenant's background work", ['loop']),
   expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
   conversationsWoken: counter('parley_conversations_woken_total', 'Snoozed conversations woken at their time'),
   conversationsAssigned: counter(

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { membersOf } from '../domain/assignment.ts';
 import type { AssignmentRule } from '../domain/assignment-rules.ts';
+import { markTenant } from './marked-tenants.ts';
 import { type MemberReference, requireAnswerers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
@@ -82,7 +83,7 @@ export const replaceAssignmentRules = (
     await requireAssignable(tx, tenantId, before, after);
     const isSame = isDeepStrictEqual(before, after.map(plain));
     const isChanged = !isSame || (apply === 'waiting' && new_since !== null);
-    if (isChanged)
+    if (isChanged) {
       await tx.query(
         `update assignment_rules set version = $4, rules = $2::jsonb, turns = (
            select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(turns) where key = any($3::text[])),
@@ -90,5 +91,7 @@ export const replaceAssignmentRules = (
          where tenant_id = $1`,
         [tenantId, JSON.stringify(after), after.map(({ id }) => id), next, apply === 'new'],
       );
+      await markTenant(tx, tenantId, 'assignment');
+    }
     return { rules: after, isChanged };
   });

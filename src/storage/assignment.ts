@@ -29,7 +29,10 @@ import type { Transaction } from './transaction.ts';
 /** Maximum number of conversations that one transaction looks at. */
 export const ASSIGNED_AT_ONCE = 200;
 
-/** Returns the tenants with conversations that rules have to look at or can assign now. For the worker. */
+/**
+ * Returns the tenants with conversations that rules have to look at or can assign now. For the worker. It reads the indexes of
+ * every tenant with rules: usually marks name the tenants (`takeMarks`).
+ */
 export const listTenantsToAssign = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenants_to_assign() as id')).map(({ id }) => id);
 
@@ -40,6 +43,10 @@ interface Rules {
   /** The rules skip open conversations that have not changed since then (null: the rules look at all). */
   new_since: Date | null;
 }
+
+/** Whether a tenant has such conversations, also ones that others have locked. For the worker. */
+export const hasToAssign = async (storage: Storage, tenantId: string): Promise<boolean> =>
+  (await storage.query<{ has: boolean }>('select has_to_assign($1) as has', [tenantId]))[0]?.has === true;
 
 /**
  * Applies the rules to a batch of a tenant's conversations without an assignee, and returns the outcomes. With `isFull`

@@ -31,6 +31,7 @@ import {
   readConversation,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
+import { markTenant } from './marked-tenants.ts';
 import { requireAnswerers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
@@ -241,6 +242,7 @@ export async function storeChanges(
     feedEvents(tenantId, before.id, events[index]?.map(({ event }) => event) ?? [], by),
   );
   await writeEvents(tx, ofFeed);
+  if (reason.type !== 'rule') await markTenant(tx, tenantId, 'assignment');
   const rows = await tx.query<ConversationRow>(
     `with ${CHANGED}
      update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3 from wanted

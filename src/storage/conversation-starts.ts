@@ -18,6 +18,7 @@ import {
   preview,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
+import { markTenant } from './marked-tenants.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { readReplyPlan } from './tenants.ts';
@@ -204,9 +205,10 @@ export async function startConversation(
   const content = { ...start.first, kind: 'reply' } as const;
   const message = await insertRow({ tx, tenantId, author, now }, conversation.id, content, 1, 0);
   const object = { type: 'conversation', id } as const;
-  await writeEvents(tx, [
+  const written = writeEvents(tx, [
     { tenantId, type: 'conversation.created', object, data: { by: causedBy(author) } },
     messageEvent({ tenantId, author }, 'message.created', message),
   ]);
+  await Promise.all([written, markTenant(tx, tenantId, 'assignment')]);
   return { conversation, message };
 }

@@ -15,6 +15,7 @@ import {
   SYSTEM_AUTHOR,
 } from './conversation-rows.ts';
 import { writeEvents } from './events.ts';
+import { markTenant } from './marked-tenants.ts';
 import type { TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -64,6 +65,7 @@ export async function unassignMember(
     tx,
     freed.flatMap(({ conversation_id }) => feedEvents(tenantId, conversation_id, [event], by)),
   );
+  await markTenant(tx, tenantId, 'assignment');
   return freed.length;
 }
 
@@ -86,6 +88,7 @@ export const deleteConversation = (
     await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenantId, id]);
     const object = { type: 'conversation', id } as const;
     await writeEvents(tx, [{ tenantId, type: 'conversation.deleted', object, data: { by: causedBy(author) } }]);
+    await markTenant(tx, tenantId, 'assignment');
   });
 
 /** Ends merges into a conversation that is deleted, so that messages to the merged ones are not written to it. */

@@ -39,6 +39,15 @@ export async function awaitLastWrites(storage: Storage, deletedAt: Date): Promis
   return false;
 }
 
+/** Deletes a batch of a deleted tenant's remaining rows, and returns them. */
+export async function eraseBatch(storage: Storage, id: string): Promise<Deleted> {
+  const [batch] = await storage.query<{ erased: Deleted }>('select erase_deleted_tenant($1, $2) as erased', [
+    id,
+    ROWS_AT_ONCE,
+  ]);
+  return batch?.erased ?? {};
+}
+
 /**
  * Deletes a deleted tenant's remaining rows from all tables, and yields the rows of each batch.
  *
@@ -48,12 +57,9 @@ export async function awaitLastWrites(storage: Storage, deletedAt: Date): Promis
 export async function* eraseDeletedTenant(storage: Storage, id: string): AsyncGenerator<Deleted> {
   for (;;) {
     const startedAt = performance.now();
-    const [batch] = await storage.query<{ erased: Deleted }>('select erase_deleted_tenant($1, $2) as erased', [
-      id,
-      ROWS_AT_ONCE,
-    ]);
-    if (!batch || Object.keys(batch.erased).length === 0) return;
-    yield batch.erased;
+    const batch = await eraseBatch(storage, id);
+    if (Object.keys(batch).length === 0) return;
+    yield batch;
     await sleep(performance.now() - startedAt);
   }
 }

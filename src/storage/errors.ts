@@ -38,3 +38,38 @@ export const isStatementTimeout = (error: unknown): boolean => sqlState(error) =
 
 /** Whether a statement violated a unique key. */
 export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === '23505';
+
+/** SQLSTATEs whose cause is not the database as a whole, although a request is answered as if it were. */
+const CAUSES: Record<string, string> = {
+  '57014': 'statement timeout',
+  '55P03': 'lock timeout',
+  '40P01': 'deadlock',
+  '40001': 'concurrent changes',
+};
+
+/** A failure, for a log line. */
+export interface Failure {
+  reason: string;
+  sqlstate?: string;
+  cause?: string;
+}
+
+/** Returns the message of the first error that led to a failure, with the SQLSTATE and its name. */
+export function describeFailure(error: unknown): Failure {
+  let first = error;
+  while (first instanceof Error && first.cause instanceof Error) first = first.cause;
+  const sqlstate = sqlState(error);
+  const cause = sqlstate && CAUSES[sqlstate];
+  const reason = first instanceof Error ? first.message : String(first);
+  return { reason, ...(sqlstate && { sqlstate }), ...(cause && { cause }) };
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof Problem && ['database-unavailable', 'service-overloaded'].includes(error.code);
+
+/** Whether a statement failed because the database is unreachable, is stopping or lacks resources: any other would fail too. */
+export function isOutage(error: unknown): boolean {
+  const state = sqlState(error);
+  if (!state) return isUnavailable(error) || isConnectionFailure(error);
+  return ['08', '53'].includes(state.slice(0, 2)) || state.startsWith('57P') || state === '25006';
+}

@@ -3,6 +3,7 @@ import { EVENTS_KEPT_DAYS } from '../domain/events.ts';
 import { newUuids } from '../domain/ids.ts';
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { Storage, TenantStorage } from './orm.ts';
+import type { OldRows } from './retention.ts';
 import { unnestColumns, WANTED_IDS } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -42,18 +43,42 @@ export interface Numbered {
   count: number;
   /** Whether there are events without a number. */
   remain: boolean;
+  /** Whether the events of some tenants are numbered separately (`numberHeldEvents`). */
+  hasHeld: boolean;
 }
 
 /**
  * Numbers the events of all tenants that no open write can precede, in the order of their places. For the worker. Only one
  * process at a time numbers events; in others the count is 0.
  *
- * Events next to open writes are numbered by the second run after them (`number_events` in `20270113-event-batches.ts`).
+ * Events next to open writes are numbered by the second run after them (`number_events` in `20270122-tenant-work.ts`).
  */
 export async function numberEvents(storage: Storage): Promise<Numbered> {
-  const [row] = await storage.query<{ numbered: number; remain: boolean }>(
-    'select numbered, remain from number_events($1)',
+  const [row] = await storage.query<{ numbered: number; remain: boolean; has_held: boolean }>(
+    'select numbered, remain, has_held from number_events($1)',
     [NUMBERED_AT_ONCE],
+  );
+  return { count: row?.numbered ?? 0, remain: row?.remain ?? false, hasHeld: row?.has_held ?? false };
+}
+
+/** Holds the tenants with events in the next batch, after numbering it has failed. For the worker. */
+export const holdEvents = (storage: Storage): Promise<unknown> =>
+  storage.query('select hold_events($1)', [NUMBERED_AT_ONCE]);
+
+/** Returns the tenants whose events are numbered separately. For the worker. */
+export const listHeldTenants = async (storage: Storage): Promise<string[]> =>
+  (await storage.query<{ tenant_id: string }>('select tenant_id from held_events order by held_at, tenant_id')).map(
+    ({ tenant_id }) => tenant_id,
+  );
+
+/**
+ * Numbers a batch of a held tenant's events, as far as those of the others are numbered. `remain` is whether there may be
+ * more of them, or another process numbers now. For the worker.
+ */
+export async function numberHeldEvents(storage: Storage, tenantId: string): Promise<Omit<Numbered, 'hasHeld'>> {
+  const [row] = await storage.query<{ numbered: number; remain: boolean }>(
+    'select numbered, remain from number_held_events($1, $2)',
+    [tenantId, NUMBERED_AT_ONCE],
   );
   return { count: row?.numbered ?? 0, remain: row?.remain ?? false };
 }
@@ -149,18 +174,32 @@ export async function nameIdentities(
   return new Map(rows.map(({ id, ...named }) => [id, named]));
 }
 
+const IS_OLD = 'written_until < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)';
+
 /**
- * Deletes the oldest events that were written more than `EVENTS_KEPT_DAYS` ago, in whole batches, and returns their number.
- * For the worker.
+ * Events that were written more than `EVENTS_KEPT_DAYS` ago, which are deleted in whole batches. For the worker. Events without
+ * a number remain.
  *
- * `now` is the worker's clock; the earlier of it and the database's clock counts. Events without a number remain.
+ * `now` is the worker's clock; the earlier of it and the database's clock counts.
  */
-export async function deleteOldEvents(storage: Storage, now: Date): Promise<number> {
+export const OLD_EVENTS: OldRows = {
+  forget: (storage, now, except = []) => forgetEvents(storage, now, 'tenant_id <> all($4::uuid[])', except),
+  forgetOf: (storage, now, tenantId) => forgetEvents(storage, now, 'tenant_id = $4::uuid', tenantId),
+  list: async (storage, now) =>
+    (
+      await storage.query<{ tenant_id: string }>(
+        `select tenant_id from event_sequences as kept where exists (
+           select from event_batches where tenant_id = kept.tenant_id and ${IS_OLD})`,
+        [now, EVENTS_KEPT_DAYS],
+      )
+    ).map(({ tenant_id }) => tenant_id),
+};
+
+async function forgetEvents(storage: Storage, now: Date, which: string, tenants: unknown): Promise<number> {
   const [row] = await storage.query<{ count: number }>(
     `with old as materialized (
-       select batches.* from event_sequences as kept cross join lateral (
-         select tenant_id, last, ids from event_batches where tenant_id = kept.tenant_id
-           and written_until < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+       select batches.* from (select tenant_id from event_sequences where ${which}) as kept cross join lateral (
+         select tenant_id, last, ids from event_batches where tenant_id = kept.tenant_id and ${IS_OLD}
          order by written_until, last limit $3
        ) as batches limit $3
      ), forgotten as (
@@ -170,7 +209,7 @@ export async function deleteOldEvents(storage: Storage, now: Date): Promise<numb
        where events.tenant_id = gone.tenant_id and events.id = gone.id
      )
      select coalesce(sum(cardinality(ids)), 0)::int as count from old`,
-    [now, EVENTS_KEPT_DAYS, BATCHES_DELETED_AT_ONCE],
+    [now, EVENTS_KEPT_DAYS, BATCHES_DELETED_AT_ONCE, tenants],
   );
   return row?.count ?? 0;
 }

@@ -15,6 +15,7 @@ import type { Author, EventWriting } from './conversation-rows.ts';
 import { hasManyConversations, UNASSIGN_BATCH, unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
 import { byTime, createList, readPage } from './lists.ts';
+import { markTenant } from './marked-tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
 import { addTenant, lockTenant, requireRoom } from './tenants.ts';
@@ -167,6 +168,7 @@ export const updateMember = (
       ...[tenantId, id, after.role, after.availability, after.capacity],
     ]);
     if (!mayAnswer(after)) await unassignAll(tx, tenantId, id, actor);
+    await markTenant(tx, tenantId, 'assignment');
     return { member: after, isChanged };
   });
 

@@ -30,6 +30,7 @@ import {
 import { readFollowUp, refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { missingConversation } from './conversation-tombstones.ts';
 import { writeEvents } from './events.ts';
+import { markTenant } from './marked-tenants.ts';
 import { lockMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
 import { readReplyPlan } from './tenants.ts';
@@ -274,7 +275,8 @@ async function addReply(
       dueAt,
     ],
   );
-  const [message] = await Promise.all([inserted, recorded, written, updated]);
+  const marked = status === before.status ? undefined : markTenant(tx, tenantId, 'assignment');
+  const [message] = await Promise.all([inserted, recorded, written, updated, marked]);
   return { message, firstReplySeconds: askedAt ? (now.getTime() - askedAt.getTime()) / 1000 : null };
 }
 

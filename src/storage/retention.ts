@@ -57,8 +57,18 @@ export const trimConversation: Expire = (storage, tenantId, now) =>
     ...[tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now],
   ]);
 
-/** Rows that are deleted by age: their table, key and time, which of them are meant, and how long they are kept. */
-interface OldRows {
+/** Rows that are deleted by age. */
+export interface OldRows {
+  /** Deletes a batch of the rows of all tenants but those of `except`, and returns their number. */
+  forget(storage: Storage, now: Date, except?: readonly string[]): Promise<number>;
+  /** Deletes a batch of a tenant's rows, and returns their number. */
+  forgetOf(storage: Storage, now: Date, tenantId: string): Promise<number>;
+  /** Returns the tenants with such rows. */
+  list(storage: Storage, now: Date): Promise<string[]>;
+}
+
+/** A table with rows that are deleted by age: its key and time, which of them are meant, and how long they are kept. */
+interface Table {
   table: string;
   key: string;
   at: 'deleted_at' | 'at';
@@ -67,82 +77,77 @@ interface OldRows {
 }
 
 /**
- * Deletes a batch of rows older than their `days`, and returns their number. With the limit as a parameter, the plan would
- * expect a tenth of all rows, and read the whole table.
+ * Returns how rows of a table are deleted. With the limit as a parameter, the plan would expect a tenth of all rows, and read
+ * the whole table.
  */
-async function deleteBatch(
-  storage: Storage,
-  { table, key, at, where = 'true', days }: OldRows,
-  now: Date,
-): Promise<number> {
-  const [row] = await storage.query<{ count: number }>(
-    `with forgotten as (
-       delete from ${table} where ${where} and (${key}) in (
-         select ${key} from ${table}
-         where ${where} and ${at} < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
-         order by ${at} limit ${ROWS_AT_ONCE} for update skip locked
-       ) returning 1
-     )
-     select count(*)::int as count from forgotten`,
-    [now, days],
-  );
-  return row?.count ?? 0;
+function oldRows({ table, key, at, where = 'true', days }: Table): OldRows {
+  const isOld = `${where} and ${at} < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)`;
+  const forget = async (storage: Storage, now: Date, which: string, tenants: unknown): Promise<number> => {
+    const [row] = await storage.query<{ count: number }>(
+      `with forgotten as (
+         delete from ${table} where ${where} and (${key}) in (
+           select ${key} from ${table} where ${isOld} and ${which}
+           order by ${at} limit ${ROWS_AT_ONCE} for update skip locked
+         ) returning 1
+       )
+       select count(*)::int as count from forgotten`,
+      [now, days, tenants],
+    );
+    return row?.count ?? 0;
+  };
+  return {
+    forget: (storage, now, except = []) => forget(storage, now, 'tenant_id <> all($3::uuid[])', except),
+    forgetOf: (storage, now, tenantId) => forget(storage, now, 'tenant_id = $3::uuid', tenantId),
+    list: async (storage, now) => {
+      const sql = `select distinct tenant_id from ${table} where ${isOld}`;
+      return (await storage.query<{ tenant_id: string }>(sql, [now, days])).map(({ tenant_id }) => tenant_id);
+    },
+  };
 }
 
-const EXPIRED_ANSWERS: OldRows = {
+/**
+ * Ids of answers that expired more than `TOMBSTONE_DAYS` ago. The ids of answers deleted by the team stay reserved
+ * permanently.
+ */
+export const EXPIRED_ANSWER_IDS = oldRows({
   table: 'deleted_answers',
   key: 'tenant_id, id',
   at: 'deleted_at',
   where: 'expired',
   days: TOMBSTONE_DAYS,
-};
+});
 
-/**
- * Deletes a batch of ids of answers that expired more than `TOMBSTONE_DAYS` ago, and returns their number.
- *
- * The ids of answers deleted by the team stay reserved permanently.
- */
-export const deleteExpiredAnswerIds = (storage: Storage, now: Date): Promise<number> =>
-  deleteBatch(storage, EXPIRED_ANSWERS, now);
-
-const SHOWN_DELETIONS: OldRows = {
+/** Tombstones that incremental readers are no longer shown. */
+export const OLD_TOMBSTONES = oldRows({
   table: 'conversation_tombstones',
   key: 'tenant_id, id',
   at: 'deleted_at',
   days: DELETIONS_SHOWN_DAYS,
-};
+});
 
-/** Deletes a batch of tombstones that incremental readers are no longer shown, and returns their number. */
-export const deleteOldTombstones = (storage: Storage, now: Date): Promise<number> =>
-  deleteBatch(storage, SHOWN_DELETIONS, now);
-
-const CONVERSATION_STARTS: OldRows = {
+/**
+ * Tombstones of conversations that were deleted more than `TOMBSTONE_DAYS` ago. Clients retry a message for a shorter
+ * time.
+ */
+export const OLD_CONVERSATION_STARTS = oldRows({
   table: 'deleted_conversations',
   key: 'tenant_id, start_hash',
   at: 'deleted_at',
   days: TOMBSTONE_DAYS,
-};
+});
 
-/**
- * Deletes a batch of tombstones of conversations that were deleted more than `TOMBSTONE_DAYS` ago, and returns their
- * number. Clients retry a message for a shorter time.
- */
-export const deleteOldConversationStarts = (storage: Storage, now: Date): Promise<number> =>
-  deleteBatch(storage, CONVERSATION_STARTS, now);
+/** Attempts older than `DELIVERIES_KEPT_DAYS`. */
+export const OLD_DELIVERIES = oldRows({
+  table: 'deliveries',
+  key: 'tenant_id, id',
+  at: 'at',
+  days: DELIVERIES_KEPT_DAYS,
+});
 
-const DELIVERIES: OldRows = { table: 'deliveries', key: 'tenant_id, id', at: 'at', days: DELIVERIES_KEPT_DAYS };
-
-/** Deletes a batch of attempts older than `DELIVERIES_KEPT_DAYS`, and returns their number. */
-export const deleteOldDeliveries = (storage: Storage, now: Date): Promise<number> =>
-  deleteBatch(storage, DELIVERIES, now);
-
-const PROFILE_CHANGES: OldRows = {
+/** Changes of profiles older than `PROFILE_CHANGES_KEPT_DAYS`. */
+export const OLD_PROFILE_CHANGES = oldRows({
   table: 'profile_changes',
   key: 'tenant_id, identity_id, number',
   at: 'at',
   days: PROFILE_CHANGES_KEPT_DAYS,
-};
-
-/** Deletes a batch of changes of profiles older than `PROFILE_CHANGES_KEPT_DAYS`, and returns their number. */
-export const deleteOldProfileChanges = (storage: Storage, now: Date): Promise<number> =>
-  deleteBatch(storage, PROFILE_CHANGES, now);
+});

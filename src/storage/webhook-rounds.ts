@@ -42,21 +42,61 @@ const IS_FREE = '(lease_until is null or lease_until < clock_timestamp())';
 /** The rows of a deleted tenant remain until they are erased, which may take hours. Nothing of it is sent any more. */
 export const IS_KEPT = 'not exists (select from deleted_tenants where deleted_tenants.id = webhooks.tenant_id)';
 
+/** The webhooks with something to deliver, as a condition in SQL. `$1` is the time. */
+const IS_READY = `status = 'enabled' and ${IS_FREE} and ${IS_KEPT}
+  and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))`;
+
+/** Returns the tenants with webhooks that have something to deliver. For the worker, like all functions here. */
+export const listTenantsToDeliver = async (storage: Storage, now: Date): Promise<string[]> =>
+  (
+    await storage.query<{ tenant_id: string }>(
+      `select distinct webhooks.tenant_id from webhooks left join event_sequences using (tenant_id) where ${IS_READY}`,
+      [now],
+    )
+  ).map(({ tenant_id }) => tenant_id);
+
+/** A cheap sign that webhooks may have something to deliver. */
+export interface DeliveryNews {
+  /** Changes when events are numbered. */
+  numbered: string;
+  /** Whether a delivery is due that waits for its time. */
+  due: boolean;
+}
+
+/** Reads the news, which costs much less than to read all webhooks. */
+export async function readDeliveryNews(storage: Storage, now: Date): Promise<DeliveryNews> {
+  const [row] = await storage.query<DeliveryNews>(
+    `select numbered_until() as numbered, exists (
+       select from webhooks where due_at <= $1 and status = 'enabled' and ${IS_FREE}) as due`,
+    [now],
+  );
+  return row as DeliveryNews;
+}
+
+/** Whose webhooks are leased: those of one tenant, or of all but some. */
+export interface LeaseScope {
+  only?: string;
+  except?: readonly string[];
+}
+
 /**
- * Leases webhooks of all tenants that have something to deliver, the one whose last lease ended first. For the worker,
- * like all functions here.
+ * Leases webhooks that have something to deliver, the one whose last lease ended first.
  *
  * Those that fail come after the others and are limited, because each may hang until its time-out. A webhook whose
  * receiver fails, or an ordered one with a failed event, does not take further events from the feed.
  */
-export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, now: Date): Promise<LeasedWebhook[]> =>
+export const leaseWebhooks = (
+  storage: Storage,
+  { all, failing }: LeaseLimits,
+  now: Date,
+  { only, except = [] }: LeaseScope = {},
+): Promise<LeasedWebhook[]> =>
   storage.query<LeasedWebhook>(
     `with ready as materialized (
        select webhooks.tenant_id, webhooks.id, failures > 0 as fails,
          row_number() over (partition by failures > 0 order by lease_until nulls first, due_at nulls last) as place
        from webhooks left join event_sequences using (tenant_id)
-       where status = 'enabled' and ${IS_FREE} and ${IS_KEPT}
-         and (due_at <= $1 or (feed_position < last and failures < ${FAILING_FROM} and not (ordered and due_at is not null)))
+       where ${IS_READY} and ($5::uuid is null or webhooks.tenant_id = $5) and webhooks.tenant_id <> all($6::uuid[])
      ), chosen as materialized (
        select tenant_id, id from ready where not fails or place <= $4 order by fails, place limit $2
      ), due as materialized (
@@ -65,7 +105,7 @@ export const leaseWebhooks = (storage: Storage, { all, failing }: LeaseLimits, n
      )
      update webhooks set lease = $3, lease_until = clock_timestamp() + interval '${LEASE_S} seconds'
      from due where webhooks.tenant_id = due.tenant_id and webhooks.id = due.id returning ${LEASED}`,
-    [now, all, newUuid(), failing],
+    [now, all, newUuid(), failing, only ?? null, except],
   );
 
 /** Returns a webhook as it is now; undefined if its lease was lost, or its tenant deleted. */

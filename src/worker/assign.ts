@@ -1,50 +1,57 @@
-import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { assignBatch, listTenantsToAssign } from '../storage/assignment.ts';
+import { assignBatch, hasToAssign, listTenantsToAssign } from '../storage/assignment.ts';
+import { type MarkedTenant, removeMarks, takeMarks } from '../storage/marked-tenants.ts';
 import type { Storage } from '../storage/orm.ts';
-import { runRounds } from './rounds.ts';
+import { type RoundDeps, runTenantRounds, type TenantWork } from './tenant-rounds.ts';
 
-/** How often the worker looks for conversations without an assignee. */
+/** How often the worker looks for marked tenants. */
 const EVERY_MS = 1000;
+/** How often it looks at all tenants with rules, for changes by hand, which mark no tenant. */
+const EVERYONE_EVERY_MS = 10 * 60_000;
 
-interface AssignmentDeps {
+interface AssignmentDeps extends RoundDeps {
   /** As `parley_worker`: finds the tenants. */
   storage: Storage;
   /** As `parley_app`: each tenant's conversations are changed under its own row-level security. */
   tenants: Storage;
-  metrics: Pick<Metrics, 'conversationsAssigned'>;
-  log: Log;
-  signal: AbortSignal;
+  metrics: RoundDeps['metrics'] & Pick<Metrics, 'conversationsAssigned'>;
 }
 
 /**
  * Applies the tenants' assignment rules to open conversations without an assignee, until the signal is aborted. Several
  * workers may run at once: one of them has the tenant's rules.
  */
-export async function runAssignment(deps: AssignmentDeps): Promise<void> {
-  await runRounds(
-    { ...deps, failure: 'assignment of conversations failed; will retry', retryMs: EVERY_MS },
-    async () => {
-      await assignAll(deps);
-      return EVERY_MS;
-    },
-  );
-}
+export const runAssignment = (deps: AssignmentDeps): Promise<void> =>
+  runTenantRounds(deps, assignment(deps), {
+    everyMs: EVERY_MS,
+    failure: 'assignment of conversations failed; will retry',
+  });
 
-/**
- * Looks at all conversations that have to be looked at, a batch of each tenant in turn, so that a tenant with many does
- * not delay the others.
- */
-export async function assignAll({ storage, tenants, metrics, signal }: Omit<AssignmentDeps, 'log'>): Promise<void> {
-  let due = await listTenantsToAssign(storage);
-  while (due.length > 0) {
-    const more: string[] = [];
-    for (const tenantId of due) {
-      if (signal.aborted) return;
+/** Applying the rules of tenants with a write that may give them something to assign. */
+export function assignment({ storage, tenants, metrics }: Omit<AssignmentDeps, 'log' | 'signal'>): TenantWork {
+  let everyoneAt = Number.NEGATIVE_INFINITY;
+  let marked = new Map<string, MarkedTenant>();
+
+  async function list(): Promise<string[]> {
+    marked = new Map((await takeMarks(storage, 'assignment')).map(tenant => [tenant.tenantId, tenant]));
+    if (performance.now() < everyoneAt) return [...marked.keys()];
+    const everyone = await listTenantsToAssign(storage);
+    everyoneAt = performance.now() + EVERYONE_EVERY_MS;
+    return [...new Set([...marked.keys(), ...everyone])];
+  }
+
+  return {
+    loop: 'assignment',
+    list,
+    batch: async tenantId => {
+      const mark = marked.get(tenantId);
+      if (!(await hasToAssign(storage, tenantId))) {
+        if (mark?.isSettled) await removeMarks(storage, 'assignment', mark);
+        return 'done';
+      }
       const { outcomes, isFull } = await assignBatch(tenants.forTenant(tenantId));
       for (const outcome of outcomes) metrics.conversationsAssigned.inc({ outcome });
-      if (isFull) more.push(tenantId);
-    }
-    due = more;
-  }
+      return isFull || outcomes.length > 0 ? 'more' : 'blocked';
+    },
+  };
 }

@@ -1,16 +1,14 @@
-import type { Log } from '../platform/log.ts';
 import { keepValues, listTenantsWithoutValues } from '../storage/card-values.ts';
 import type { Storage } from '../storage/orm.ts';
 import { pause, runRounds } from './rounds.ts';
+import { createTenantRounds, type RoundDeps, type TenantWork } from './tenant-rounds.ts';
 
 /** How long the worker waits after a failure, and for a tenant that another worker has in progress. */
 const RETRY_MS = 5000;
 
-interface CardValueDeps {
+interface CardValueDeps extends RoundDeps {
   /** As `parley_worker`. */
   storage: Storage;
-  log: Log;
-  signal: AbortSignal;
 }
 
 /**
@@ -18,23 +16,26 @@ interface CardValueDeps {
  * are added, or the signal is aborted. Several workers may run at once: they lock different tenants.
  */
 export async function runCardValues(deps: CardValueDeps): Promise<void> {
+  const rounds = createTenantRounds(deps, cardValues(deps));
   await runRounds(
     { ...deps, failure: 'adding values of older answers failed; will retry', retryMs: RETRY_MS },
-    async () => ((await keepAllValues(deps)) ? undefined : RETRY_MS),
+    async () => {
+      if (await rounds.run()) return 0;
+      return (await listTenantsWithoutValues(deps.storage)).length === 0 ? undefined : RETRY_MS;
+    },
   );
+  await rounds.ended();
 }
 
-/** Adds the values of all tenants, with a pause after each batch for as long as it took. Returns whether none are left. */
-export async function keepAllValues({ storage, log, signal }: CardValueDeps): Promise<boolean> {
-  let rows = 0;
-  for (const tenantId of await listTenantsWithoutValues(storage))
-    for (;;) {
-      const startedAt = performance.now();
-      const read = await keepValues(storage, tenantId);
-      rows += read;
-      if (read === 0 || signal.aborted) break;
-      await pause(performance.now() - startedAt, signal);
-    }
-  if (rows > 0) log.info({ rows }, 'added values of older answers to card records');
-  return (await listTenantsWithoutValues(storage)).length === 0;
-}
+/** Adding the values, with a pause after each batch for as long as it took. */
+export const cardValues = ({ storage, signal }: Pick<CardValueDeps, 'storage' | 'signal'>): TenantWork => ({
+  loop: 'card-values',
+  list: () => listTenantsWithoutValues(storage),
+  batch: async tenantId => {
+    const startedAt = performance.now();
+    const rows = await keepValues(storage, tenantId);
+    if (rows === 0) return 'blocked';
+    await pause(performance.now() - startedAt, signal);
+    return 'more';
+  },
+});

@@ -5,12 +5,16 @@ import type { DisabledReason } from '../domain/webhooks.ts';
 import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { describeFailure } from '../storage/errors.ts';
 import type { Storage } from '../storage/orm.ts';
 import { type Attempt, type Round, recordRound } from '../storage/webhook-ledger.ts';
 import {
   type Item,
   type LeasedWebhook,
+  type LeaseScope,
   leaseWebhooks,
+  listTenantsToDeliver,
+  readDeliveryNews,
   readLeased,
   readWork,
   type Work,
@@ -18,12 +22,15 @@ import {
 import { disableWebhook } from '../storage/webhooks.ts';
 import { runRounds } from './rounds.ts';
 import { createSlots, type Slots } from './slots.ts';
+import { createTenantRounds, type Outcome, type RoundDeps } from './tenant-rounds.ts';
 import { type RequestDeps, renderBodies, type Sender, secretsOf, sendEvent } from './webhook-requests.ts';
 import { trackSettings, type WebhookSettings } from './webhook-settings.ts';
 
 /** Pause between two looks for webhooks with something to deliver. */
 const EVERY_MS = 100;
 const RETRY_MS = 2000;
+/** How often it reads all webhooks without news: leases may have expired, and the team may have changed one. */
+const LOOK_EVERY_MS = 2000;
 /** Maximum number of requests at a time: in total, of a tenant, whose webhooks may all hang, and of a webhook. */
 const REQUESTS = 200;
 const REQUESTS_PER_TENANT = 40;
@@ -49,7 +56,7 @@ export interface DeliveryDeps extends RequestDeps {
   storage: Storage;
   /** As `parley_app`. */
   tenants: Storage;
-  metrics: Pick<Metrics, 'webhookDeliveries' | 'webhookSeconds'>;
+  metrics: RoundDeps['metrics'] & Pick<Metrics, 'webhookDeliveries' | 'webhookSeconds'>;
   mail: Mail | undefined;
   log: Log;
   signal: AbortSignal;
@@ -74,16 +81,38 @@ export async function runDeliveries(deps: DeliveryDeps): Promise<void> {
   signal.addEventListener('abort', () => setTimeout(() => overdue.abort(), STOP_GRACE_MS).unref(), { once: true });
   const running: Shared['running'] = new Map();
   const shared = { slots: createSlots(REQUESTS, REQUESTS_PER_TENANT), running, overdue: overdue.signal };
-  await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
+  let isDue = true;
+  const lease = async (which: LeaseScope): Promise<Outcome> => {
     const failing = [...running.values()].filter(({ failures }) => failures > 0);
     const free = { all: REQUESTS - running.size, failing: FAILING_WEBHOOKS - failing.length };
-    for (const webhook of free.all > 0 ? await leaseWebhooks(storage, free, now()) : []) {
-      const one = deliver(webhook, deps, shared).finally(() => running.delete(one));
+    const leased = free.all > 0 ? await leaseWebhooks(storage, free, now(), which) : [];
+    for (const webhook of leased) {
+      const one = deliver(webhook, deps, shared).finally(() => {
+        running.delete(one);
+        isDue = true; // it may have more by now, and others may wait for its place
+      });
       running.set(one, webhook);
     }
+    return 'done';
+  };
+  const rounds = createTenantRounds(deps, {
+    loop: 'deliveries',
+    list: () => listTenantsToDeliver(storage, now()),
+    batch: only => lease({ only }),
+    together: except => lease({ except }),
+  });
+  let known: string | undefined;
+  let lookAt = 0;
+  await runRounds({ log, signal, failure: 'webhooks could not be read; will retry', retryMs: RETRY_MS }, async () => {
+    const { numbered, due } = await readDeliveryNews(storage, now());
+    if (numbered === known && !due && !isDue && performance.now() < lookAt) return EVERY_MS;
+    isDue = false;
+    await rounds.run();
+    known = numbered;
+    lookAt = performance.now() + LOOK_EVERY_MS;
     return EVERY_MS;
   });
-  await Promise.all(running.keys());
+  await Promise.all([rounds.ended(), ...running.keys()]);
 }
 
 /** Events of a webhook that are ready to be sent. */
@@ -104,8 +133,8 @@ async function deliver(leased: LeasedWebhook, deps: DeliveryDeps, shared: Shared
     await deliverRounds(leased, deps, shared);
   } catch (error) {
     // its lease expires, and events that were sent without a record are sent again under the same id
-    const { message: reason } = error as Error;
-    deps.log.warn({ webhook: toTypeId('webhook', leased.id), reason }, 'delivering to a webhook failed; will retry');
+    const about = { webhook: toTypeId('webhook', leased.id), ...describeFailure(error) };
+    deps.log.warn(about, 'delivering to a webhook failed; will retry');
   }
 }
 

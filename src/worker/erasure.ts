@@ -1,27 +1,35 @@
 import { toTypeId } from '../domain/ids.ts';
-import type { Log } from '../platform/log.ts';
-import { addDeleted, type Deleted, eraseDeletedTenant, listDeletedTenants } from '../storage/deleted-tenants.ts';
+import { addDeleted, type Deleted, eraseBatch, listDeletedTenants } from '../storage/deleted-tenants.ts';
 import type { Storage } from '../storage/orm.ts';
+import { pause } from './rounds.ts';
+import type { RoundDeps, TenantWork } from './tenant-rounds.ts';
 
-interface ErasureDeps {
+interface ErasureDeps extends Pick<RoundDeps, 'log' | 'signal'> {
   storage: Storage;
-  log: Log;
-  signal: AbortSignal;
 }
 
 /**
- * Deletes remaining rows of deleted tenants: the deletion was interrupted, or a process that had not received the
- * notice wrote later. Queries each table once per deleted tenant.
+ * Deleting the remaining rows of deleted tenants: the deletion was interrupted, or a process that had not received the
+ * notice wrote later. Queries each table once per deleted tenant. Pauses after each batch for as long as it took.
  */
-export async function eraseDeleted({ storage, log, signal }: ErasureDeps): Promise<void> {
-  for (const id of await listDeletedTenants(storage)) {
-    const rows: Deleted = {};
-    for await (const batch of eraseDeletedTenant(storage, id)) {
-      addDeleted(rows, batch);
-      if (signal.aborted) break;
-    }
-    if (Object.keys(rows).length > 0)
-      log.info({ tenant: toTypeId('tenant', id), rows }, 'deleted the remaining data of a deleted tenant');
-    if (signal.aborted) return;
-  }
+export function erasure({ storage, log, signal }: ErasureDeps): TenantWork {
+  const erased = new Map<string, Deleted>();
+  return {
+    loop: 'erasure',
+    list: () => listDeletedTenants(storage),
+    batch: async tenantId => {
+      const startedAt = performance.now();
+      const batch = await eraseBatch(storage, tenantId);
+      const rows = erased.get(tenantId) ?? {};
+      if (Object.keys(batch).length > 0) {
+        addDeleted(rows, batch);
+        erased.set(tenantId, rows);
+        await pause(performance.now() - startedAt, signal);
+        return 'more';
+      }
+      if (erased.delete(tenantId))
+        log.info({ tenant: toTypeId('tenant', tenantId), rows }, 'deleted the remaining data of a deleted tenant');
+      return 'done';
+    },
+  };
 }

@@ -1,25 +1,27 @@
-import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { deleteOldEvents } from '../storage/events.ts';
+import { OLD_EVENTS } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
-  deleteExpiredAnswerIds,
-  deleteOldConversationStarts,
-  deleteOldDeliveries,
-  deleteOldProfileChanges,
-  deleteOldTombstones,
+  EXPIRED_ANSWER_IDS,
   type Expire,
   expireAnswers,
   expireConversations,
   listTenantsWithRetention,
+  OLD_CONVERSATION_STARTS,
+  OLD_DELIVERIES,
+  OLD_PROFILE_CHANGES,
+  OLD_TOMBSTONES,
+  type OldRows,
   readDatabaseClock,
   trimConversation,
 } from '../storage/retention.ts';
-import { eraseDeleted } from './erasure.ts';
+import { erasure } from './erasure.ts';
 import { pause, runRounds } from './rounds.ts';
+import { createTenantRounds, type RoundDeps, type TenantRounds, type TenantWork } from './tenant-rounds.ts';
 
 /** How often expired rows are deleted. */
 const EVERY_MS = 10 * 60_000;
+const RETRY_MS = 60_000;
 /** Pause between two batches, so that storing new answers is not delayed. */
 const PAUSE_MS = 100;
 
@@ -35,16 +37,24 @@ interface Expiry {
   trim?: Expire;
 }
 
-const EXPIRY: Expiry[] = [
+export const EXPIRY: readonly Expiry[] = [
   { kind: 'answers', expire: expireAnswers },
   { kind: 'conversations', expire: expireConversations, trim: trimConversation },
 ];
 
-interface RetentionDeps {
+/** Rows that are deleted by age, by the name of their loop. */
+export const OLD: Record<string, OldRows> = {
+  'answer-ids': EXPIRED_ANSWER_IDS,
+  'conversation-starts': OLD_CONVERSATION_STARTS,
+  tombstones: OLD_TOMBSTONES,
+  events: OLD_EVENTS,
+  deliveries: OLD_DELIVERIES,
+  'profile-changes': OLD_PROFILE_CHANGES,
+};
+
+interface RetentionDeps extends RoundDeps {
   storage: Storage;
-  metrics: Metrics;
-  log: Log;
-  signal: AbortSignal;
+  metrics: RoundDeps['metrics'] & Pick<Metrics, 'expired' | 'databaseClockSkew'>;
   /** This process's clock. */
   now?: () => Date;
 }
@@ -54,62 +64,82 @@ interface RetentionDeps {
  * they lock different rows.
  */
 export async function runRetention(deps: RetentionDeps): Promise<void> {
-  await runRounds({ ...deps, failure: 'retention failed; will retry', retryMs: EVERY_MS }, async () => {
-    await deleteExpired(deps);
-    await eraseDeleted(deps);
-    return EVERY_MS;
+  const retention = createRetention(deps);
+  await runRounds({ ...deps, failure: 'retention failed; will retry', retryMs: RETRY_MS }, async () => {
+    await retention.run();
+    return retention.pauseMs(EVERY_MS);
   });
+  await retention.ended();
 }
 
 /**
- * Deletes all expired rows in batches, alternating between kinds and tenants, then old events and changes of profiles,
- * and the ids of answers and conversations that were deleted long ago. A failure ends only the work on the rows of its
- * tenant, so that the data of others is deleted all the same.
+ * Creates the loop that deletes expired answers and conversations, then old events, changes of profiles and the like, and the
+ * rows of deleted tenants. The kinds take turns, and so do the tenants. Its `run` ends when all are deleted, and then throws if
+ * a kind failed as a whole.
  *
- * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
+ * Deletes no rows by age while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
-export async function deleteExpired({ storage, metrics, log, signal, now = () => new Date() }: RetentionDeps) {
-  if (!(await clocksAgree({ storage, metrics, log, now }))) return;
-  const tenants = await listTenantsWithRetention(storage);
-  const failures: { tenant: string; reason: string }[] = [];
-  let left = tenants.flatMap(tenantId => EXPIRY.map(expiry => ({ tenantId, ...expiry })));
-  while (left.length > 0 && !signal.aborted) {
-    const more: typeof left = [];
-    for (const one of left) {
-      if (signal.aborted) return;
-      const isMore = await expireBatch(one, { storage, metrics, now }).catch((error: Error) => {
-        failures.push({ tenant: one.tenantId, reason: error.message });
-        return false;
-      });
-      if (!isMore) continue;
-      more.push(one);
-      await pause(PAUSE_MS, signal);
-    }
-    left = more;
-  }
-  if (failures.length > 0)
-    log.warn({ failed: failures.length, first: failures[0] }, 'retention of some tenants failed; will retry');
-  for (const forget of [
-    deleteExpiredAnswerIds,
-    deleteOldConversationStarts,
-    deleteOldTombstones,
-    deleteOldEvents,
-    deleteOldDeliveries,
-    deleteOldProfileChanges,
-  ])
-    while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
+export function createRetention(deps: RetentionDeps): Omit<TenantRounds, 'run'> & { run(): Promise<void> } {
+  const { storage, metrics, log, signal, now = () => new Date() } = deps;
+  const clock = { storage, metrics, log, now };
+  const rounds = (work: TenantWork) => createTenantRounds(deps, work);
+  const byAge = [
+    ...EXPIRY.map(expiry => rounds(expiring(expiry, { ...clock, signal }))),
+    ...Object.entries(OLD).map(([name, rows]) => rounds(forgetting(name, rows, { ...clock, signal }))),
+  ];
+  const erasing = rounds(erasure(deps));
+  const all = [...byAge, erasing];
+  return {
+    async run() {
+      let failure: unknown;
+      let left = (await clocksAgree(clock)) ? all : [erasing];
+      while (left.length > 0 && !signal.aborted) {
+        const more: TenantRounds[] = [];
+        for (const one of left)
+          try {
+            if (!signal.aborted && (await one.run())) more.push(one);
+          } catch (error) {
+            failure ??= error;
+          }
+        left = more;
+      }
+      if (failure) throw failure;
+    },
+    pauseMs: everyMs => Math.min(...all.map(one => one.pauseMs(everyMs))),
+    ended: async () => (await Promise.all(all.map(one => one.ended()))).flat(),
+  };
 }
 
-/** Deletes a batch of a tenant's rows, and returns whether there may be more. */
-async function expireBatch(
-  { tenantId, kind, expire, trim }: Expiry & { tenantId: string },
-  { storage, metrics, now }: Omit<ClockDeps, 'log'>,
-): Promise<boolean> {
-  if (trim && (await trim(storage, tenantId, now())) > 0) return true;
-  const deleted = await expire(storage, tenantId, now());
-  if (deleted > 0) metrics.expired.inc({ kind }, deleted);
-  return deleted > 0;
-}
+type BatchDeps = ClockDeps & Pick<RetentionDeps, 'signal'>;
+
+/** Deleting a tenant's rows beyond its retention. */
+export const expiring = ({ kind, expire, trim }: Expiry, { storage, metrics, now, signal }: BatchDeps): TenantWork => ({
+  loop: `retention-${kind}`,
+  list: () => listTenantsWithRetention(storage),
+  batch: async tenantId => {
+    const trimmed = trim ? await trim(storage, tenantId, now()) : 0;
+    const deleted = trimmed > 0 ? 0 : await expire(storage, tenantId, now());
+    if (deleted > 0) metrics.expired.inc({ kind }, deleted);
+    if (trimmed + deleted === 0) return 'done';
+    await pause(PAUSE_MS, signal);
+    return 'more';
+  },
+});
+
+/** Deleting rows by their age, those of all tenants together. */
+export const forgetting = (name: string, rows: OldRows, { storage, now, signal }: BatchDeps): TenantWork => {
+  const outcomeOf = async (deleted: number) => {
+    if (deleted === 0) return 'done';
+    await pause(PAUSE_MS, signal);
+    return 'more';
+  };
+  return {
+    loop: `retention-${name}`,
+    list: () => rows.list(storage, now()),
+    batch: async tenantId => outcomeOf(await rows.forgetOf(storage, now(), tenantId)),
+    together: async except => outcomeOf(await rows.forget(storage, now(), except)),
+  };
+};
 
 type ClockDeps = Required<Pick<RetentionDeps, 'storage' | 'metrics' | 'log' | 'now'>>;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
+import { describeFailure } from '../storage/errors.ts';
 
 interface RoundOptions {
   log: Log;
@@ -23,7 +24,7 @@ export async function runRounds(
     try {
       pauseMs = await round();
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, failure);
+      log.warn(describeFailure(error), failure);
     }
     if (pauseMs === undefined) return;
     await pause(pauseMs, signal);

@@ -1,21 +1,25 @@
-import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
-import { moveScheduledQuestions } from '../storage/schedules.ts';
-import { resolvePending, TIMERS_AT_ONCE, wakeSnoozed } from '../storage/timers.ts';
-import { runRounds } from './rounds.ts';
+import { listTenantsToSchedule, moveScheduledQuestions, SCHEDULED_AT_ONCE } from '../storage/schedules.ts';
+import {
+  listTenantsToResolve,
+  listTenantsToWake,
+  resolvePending,
+  TIMERS_AT_ONCE,
+  wakeSnoozed,
+} from '../storage/timers.ts';
+import { type Outcome, type RoundDeps, runTenantRounds, type TenantWork } from './tenant-rounds.ts';
 
-/** How often the worker looks for due timers. */
+/** How often the worker looks for due timers and schedules. */
 const EVERY_MS = 2000;
-/** In how many rounds conversations without an answer of the user are looked for once: every minute. */
-const ROUNDS_PER_RESOLUTION = 30;
+/** How often it looks for conversations without an answer of the user. */
+const RESOLVE_EVERY_MS = 60_000;
+const FAILURE = 'timers of conversations failed; will retry';
 
-interface TimerDeps {
+interface TimerDeps extends RoundDeps {
   /** As `parley_worker`. */
   storage: Storage;
-  metrics: Pick<Metrics, 'conversationsWoken' | 'conversationsAutoResolved'>;
-  log: Log;
-  signal: AbortSignal;
+  metrics: RoundDeps['metrics'] & Pick<Metrics, 'conversationsWoken' | 'conversationsAutoResolved'>;
 }
 
 /**
@@ -23,31 +27,46 @@ interface TimerDeps {
  * until the signal is aborted. Several workers may run at once: they lock different rows.
  */
 export async function runTimers(deps: TimerDeps): Promise<void> {
-  let rounds = 0;
-  await runRounds({ ...deps, failure: 'timers of conversations failed; will retry', retryMs: EVERY_MS }, async () => {
-    const resolves = rounds++ % ROUNDS_PER_RESOLUTION === 0;
-    await wakeDue(deps);
-    await moveScheduledQuestions(deps.storage);
-    if (resolves) await resolveDue(deps);
-    return EVERY_MS;
-  });
+  await Promise.all([
+    runTenantRounds(deps, snoozes(deps), { everyMs: EVERY_MS, failure: FAILURE }),
+    runTenantRounds(deps, silence(deps), { everyMs: RESOLVE_EVERY_MS, failure: FAILURE }),
+    runTenantRounds(deps, schedules(deps), { everyMs: EVERY_MS, failure: FAILURE }),
+  ]);
 }
 
-/** Wakes all conversations whose time has come, in batches. */
-export const wakeDue = ({ storage, metrics, signal }: Omit<TimerDeps, 'log'>): Promise<void> =>
-  inBatches(signal, () => wakeSnoozed(storage), metrics.conversationsWoken);
+/** If no row was moved although some are due, others have locked them. */
+const outcomeOf = (moved: number, atOnce: number): Outcome => {
+  if (moved === 0) return 'blocked';
+  return moved < atOnce ? 'done' : 'more';
+};
 
-/** Resolves all conversations that have waited for their user for too long, in batches. */
-export const resolveDue = ({ storage, metrics, signal }: Omit<TimerDeps, 'log'>): Promise<void> =>
-  inBatches(signal, () => resolvePending(storage), metrics.conversationsAutoResolved);
+type WorkDeps = Pick<TimerDeps, 'storage' | 'metrics'>;
 
-async function inBatches(
-  signal: AbortSignal,
-  moveBatch: () => Promise<number>,
-  counter: { inc(by: number): void },
-): Promise<void> {
-  for (let moved = TIMERS_AT_ONCE; moved >= TIMERS_AT_ONCE && !signal.aborted; ) {
-    moved = await moveBatch();
-    counter.inc(moved);
-  }
-}
+/** Waking the snoozed conversations whose time has come. */
+export const snoozes = ({ storage, metrics }: WorkDeps): TenantWork => ({
+  loop: 'snoozes',
+  list: () => listTenantsToWake(storage),
+  batch: async tenantId => {
+    const moved = await wakeSnoozed(storage, tenantId);
+    metrics.conversationsWoken.inc(moved);
+    return outcomeOf(moved, TIMERS_AT_ONCE);
+  },
+});
+
+/** Resolving the conversations that have waited for their user for too long. */
+export const silence = ({ storage, metrics }: WorkDeps): TenantWork => ({
+  loop: 'auto-resolve',
+  list: () => listTenantsToResolve(storage),
+  batch: async tenantId => {
+    const moved = await resolvePending(storage, tenantId);
+    metrics.conversationsAutoResolved.inc(moved);
+    return outcomeOf(moved, TIMERS_AT_ONCE);
+  },
+});
+
+/** Starting and ending questions by their schedule. */
+export const schedules = ({ storage }: Pick<TimerDeps, 'storage'>): TenantWork => ({
+  loop: 'schedules',
+  list: () => listTenantsToSchedule(storage),
+  batch: async tenantId => outcomeOf(await moveScheduledQuestions(storage, tenantId), SCHEDULED_AT_ONCE),
+});

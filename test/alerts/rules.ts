@@ -43,6 +43,7 @@ export const NOT_FIRED: Record<string, string> = {
   ParleyErrorBudgetBurnSlow: 'added after this run; tested with promtool (`slo.test.yaml`)',
   ParleyQueueConnectionsHigh: 'added after this run; tested with promtool',
   ParleyDatabaseConnectionsHigh: 'added after this run; tested with promtool',
+  ParleyWorkStuck: 'added after this run; tested with promtool',
   ParleyVolumeFilling: 'its figures come from the kubelet; tested with promtool',
 };
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FOLLOW_UP } from '../../src/storage/conversation-starts.ts';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
-import { deleteOldTombstones, expireConversations } from '../../src/storage/retention.ts';
+import { expireConversations, OLD_TOMBSTONES } from '../../src/storage/retention.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
 import { makeTenant } from '../support/make.ts';
@@ -105,7 +105,7 @@ describe('a repeated client_message_id', () => {
     for (const by of [await tenant.sign('user|43'), foreign.key.apiKey])
       expect(problem(await write(by, id))).toEqual([404, 'resource-not-found']);
     await api.database.query("update conversation_tombstones set deleted_at = deleted_at - interval '31 days'");
-    await deleteOldTombstones(api.database.storage('parley_worker'), new Date());
+    await OLD_TOMBSTONES.forget(api.database.storage('parley_worker'), new Date());
     expect(problem(await write(user, id, { client_message_id: 'm1' }))).toEqual([404, 'resource-not-found']);
   });
 

@@ -67,12 +67,12 @@ async function wake(id: string): Promise<TestReply> {
   await client.connect();
   try {
     await client.query('begin');
-    await client.query(
-      "update conversations set snoozed_until = now() - interval '1 second' where id = $1 and status = 'snoozed'",
+    const { rows } = await client.query<{ tenant_id: string }>(
+      "update conversations set snoozed_until = now() - interval '1 second' where id = $1 and status = 'snoozed' returning tenant_id",
       [uuidOf(id)],
     );
     const query = async (sql: string, params: unknown[]) => (await client.query(sql, params)).rows;
-    await wakeSnoozed({ query } as Pick<Storage, 'query'> as Storage);
+    for (const { tenant_id } of rows) await wakeSnoozed({ query } as Pick<Storage, 'query'> as Storage, tenant_id);
     await client.query('commit');
   } finally {
     await client.end();

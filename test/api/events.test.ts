@@ -208,7 +208,7 @@ describe('an event', () => {
     await api.database.query("update conversations set snoozed_until = now() - interval '1 s' where id = $1", [
       uuidOf(id),
     ]);
-    expect(await eventsAfter(team, () => wakeSnoozed(worker))).toMatchObject([
+    expect(await eventsAfter(team, () => wakeSnoozed(worker, tenant.uuid))).toMatchObject([
       { type: 'conversation.status_changed', data: { from: 'snoozed', to: 'open', by: { type: 'system', id: null } } },
     ]);
     const into = (await start(user)).body.id;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { PROFILE_CHANGES_KEPT, PROFILE_CHANGES_KEPT_DAYS } from '../../src/domain/profile-changes.ts';
-import { deleteOldProfileChanges } from '../../src/storage/retention.ts';
+import { OLD_PROFILE_CHANGES } from '../../src/storage/retention.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
@@ -171,8 +171,8 @@ test('old changes are deleted', async () => {
     [tenant.uuid, PROFILE_CHANGES_KEPT_DAYS],
   );
   const worker = api.database.storage('parley_worker');
-  expect(await deleteOldProfileChanges(worker, new Date(Date.now() - 120_000))).toBe(0);
-  expect(await deleteOldProfileChanges(worker, new Date())).toBe(1);
+  expect(await OLD_PROFILE_CHANGES.forget(worker, new Date(Date.now() - 120_000))).toBe(0);
+  expect(await OLD_PROFILE_CHANGES.forget(worker, new Date())).toBe(1);
   expect(await changesOf()).toMatchObject([{ number: 2 }]);
 });
 

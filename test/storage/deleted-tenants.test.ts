@@ -42,6 +42,7 @@ const ONE_PER_TENANT = [
   'card_value_backlog',
   'event_batches',
   'event_sequences',
+  'held_events',
   'ingestion_totals',
 ];
 

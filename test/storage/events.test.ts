@@ -5,9 +5,9 @@ import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import {
-  deleteOldEvents,
   listEvents,
   numberEvents,
+  OLD_EVENTS,
   readFeedBounds,
   readNumberingDelay,
   writeEvents,
@@ -154,7 +154,7 @@ describe('numbering', () => {
       await client.query('begin');
       const { rows } = await client.query('select numbered from number_events(100)');
       expect(rows).toEqual([{ numbered: 2 }]);
-      expect(await numberEvents(worker)).toEqual({ count: 0, remain: true });
+      expect(await numberEvents(worker)).toEqual({ count: 0, remain: true, hasHeld: false });
     }); // the connection ends without a commit
     await numberAll(worker);
     expect(await numbersOf(tenant)).toEqual([1, 2]);
@@ -234,7 +234,7 @@ test('events are deleted after their time, and their numbers are not used again'
   await write(tenant, anEvent(), anEvent());
   await numberAll(worker);
   const now = new Date();
-  await deleteOldEvents(worker, now);
+  await OLD_EVENTS.forget(worker, now);
   expect(await numbersOf(tenant)).toEqual([1, 2]);
   await database.query(
     `update event_batches set written_until = now() - make_interval(days => $2, mins => 1)
@@ -243,7 +243,7 @@ test('events are deleted after their time, and their numbers are not used again'
   );
   await write(tenant, anEvent());
   await numberAll(worker);
-  expect(await deleteOldEvents(worker, now)).toBe(2);
+  expect(await OLD_EVENTS.forget(worker, now)).toBe(2);
   expect(await database.query('select from events where tenant_id = $1', [tenant.tenantId])).toHaveLength(1);
   expect(await numbersOf(tenant)).toEqual([3]);
   expect(await readFeedBounds(tenant)).toEqual({ oldest: 3, last: 3 });

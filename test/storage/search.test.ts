@@ -2,7 +2,6 @@ import { v7 } from 'uuid';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { DAY_MS } from '../../src/domain/durations.ts';
-import { createLog } from '../../src/platform/log.ts';
 import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import { updateConversation } from '../../src/storage/conversation-changes.ts';
 import { listConversations } from '../../src/storage/conversation-lists.ts';
@@ -16,8 +15,9 @@ import { type Added, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
-import { indexAll } from '../../src/worker/search-index.ts';
+import { searchIndexing } from '../../src/worker/search-index.ts';
 import { createDatabase } from '../support/database.ts';
+import { finish, loopDeps } from '../support/loops.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
 const database = await createDatabase();
@@ -52,7 +52,7 @@ const searchConversations = async (q: string, whose = tenant): Promise<string[]>
   (await listConversations(whose, { side: 'team', q }, 100, null)).rows.map(({ id }) => id);
 const countWords = async (table: 'answer_words' | 'message_words'): Promise<number> =>
   (await database.query(`select from ${table} where tenant_id = $1`, [tenant.tenantId])).length;
-const index = () => indexAll({ storage: app, log: createLog('silent', 'test'), signal: new AbortController().signal });
+const index = () => finish(searchIndexing({ ...loopDeps(), storage: app }));
 const areIndexed = (...kinds: TextKind[]) => isIndexed(tenant, kinds);
 const reply = (body: string) => ({ body, format: 'text', kind: 'reply' }) as const;
 

@@ -51,3 +51,40 @@ export function insertSample(
   const names = mine.map(({ column }) => `"${column}"`).join(', ');
   return [`insert into "${table}" (${names}) values (${values.map((_, index) => `$${index + 1}`).join(', ')})`, values];
 }
+
+/** Sample values in SQL, by the type of the column. */
+const SAMPLES: Record<string, string> = {
+  text: "'x'",
+  uuid: 'gen_random_uuid()',
+  integer: '1',
+  bigint: '1',
+  boolean: 'true',
+  jsonb: "'{}'",
+  ARRAY: "'{}'",
+  'timestamp with time zone': 'now()',
+};
+
+/**
+ * Inserts many rows in one statement. `given` are expressions in SQL, in which `n` counts the rows; other required columns get
+ * samples. `parley.words` keeps the worker from indexing their texts.
+ */
+export async function insertMany(
+  database: Pick<TestDatabase, 'query'>,
+  table: string,
+  given: Record<string, string>,
+  count: number,
+): Promise<void> {
+  const columns = await database.query<{ name: string; type: string }>(
+    `select column_name as name, data_type as type from information_schema.columns
+     where table_schema = 'public' and table_name = $1 and (column_name = any($2) or is_nullable = 'NO' and column_default is null)
+     order by 1`,
+    [table, Object.keys(given)],
+  );
+  const names = columns.map(({ name }) => `"${name}"`).join(', ');
+  const values = columns.map(({ name, type }) => given[name] ?? SAMPLES[type]).join(', ');
+  await database.query(
+    `with kept as materialized (select set_config('parley.words', 'kept', true))
+     insert into ${table} (${names}) select ${values} from kept, generate_series(1, $1::int) as n`,
+    [count],
+  );
+}

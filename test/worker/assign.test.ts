@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
 import { ASSIGNED_AT_ONCE, assignBatch, listTenantsToAssign } from '../../src/storage/assignment.ts';
 import type { Storage } from '../../src/storage/orm.ts';
-import { assignAll, runAssignment } from '../../src/worker/assign.ts';
+import { assignment, runAssignment } from '../../src/worker/assign.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { type Body, conversationsOf, type Parties } from '../support/conversations.ts';
+import { finish } from '../support/loops.ts';
 import { makeMember as logIn, type TestPerson } from '../support/person.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -19,16 +21,16 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const { makeParties, patch, start, read, messages, makeMember, seed } = conversationsOf(() => api);
 
-const signal = new AbortController().signal;
 const counts: Record<string, number> = {};
 const metrics = {
+  ...createMetrics('work'),
   conversationsAssigned: {
     inc({ outcome }: { outcome: string }) {
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     },
-  },
-} as never;
-const assign = () => assignAll({ storage, tenants, metrics, signal });
+  } as never,
+};
+const assign = () => finish(assignment({ storage, tenants, metrics }));
 
 interface Team extends Parties {
   owner: TestPerson;
@@ -108,6 +110,7 @@ describe('100 conversations at once for five agents with a capacity of ten', () 
       workers.kill(0);
       const resolved = held.map(({ id }) => id);
       await api.database.query("update conversations set status = 'resolved' where id = any($1)", [resolved]);
+      await api.database.query("select mark_tenant($1, 'assignment')", [team.tenant.uuid]);
       await waitForLoads(team, [10, 10, 10, 10, 10, 43]);
       const [row] = await api.database.query(
         `select count(*)::int as assigned, count(distinct conversation_id)::int as conversations from messages

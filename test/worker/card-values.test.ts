@@ -1,13 +1,13 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
-import { createLog } from '../../src/platform/log.ts';
 import { deleteAnswer } from '../../src/storage/answers.ts';
 import { keepValues, listTenantsWithoutValues } from '../../src/storage/card-values.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { expireAnswers } from '../../src/storage/retention.ts';
 import { runCardValues } from '../../src/worker/card-values.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { loopDeps } from '../support/loops.ts';
 import { anAcceptedAnswer, anAnswer, answerTo, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
 const api = await createApi();
@@ -149,8 +149,8 @@ describe('the value in a card record', () => {
     expect(await keepValues(storage, tenant.uuid)).toBe(500);
     const stopped = new AbortController();
     stopped.abort();
-    await runCardValues({ storage, log: createLog('silent', 'test'), signal: stopped.signal });
-    await runCardValues({ storage, log: createLog('silent', 'test'), signal: new AbortController().signal });
+    await runCardValues({ ...loopDeps(), storage, signal: stopped.signal });
+    await runCardValues({ ...loopDeps(), storage });
     expect((await keptValues(tenant)).toSorted()).toEqual([249 % 11, 249 % 11, null]);
     expect(await listTenantsWithoutValues(storage)).toEqual([]);
   });

@@ -49,3 +49,29 @@ test('a worker that stops records the requests that it has sent', async () => {
   const rows = await api.database.query('select status from deliveries where webhook_id = $1', [webhookUuid(id)]);
   expect(rows).toEqual([{ status: 'delivered' }]);
 });
+
+test('a tenant whose webhooks cannot be leased does not keep those of others from their events', async () => {
+  const { api, worker } = stores;
+  await using receiver = await createReceiver();
+  await using other = await createReceiver();
+  const [failing, third] = [await makeTenant(api), await makeTenant(api)];
+  await makeWebhook(api, failing, receiver.url);
+  await makeWebhook(api, third, other.url);
+  await api.database.query(
+    `create function refuse() returns trigger language plpgsql as $$ begin
+       if new.tenant_id = '${failing.uuid}' then raise exception 'refused'; end if;
+       return new;
+     end $$`,
+  );
+  await api.database.query('create trigger refuse before update on webhooks for each row execute function refuse()');
+  await makeEvents(stores, failing, 3);
+  await using deliveries = startDeliveries(api, worker);
+  for (let event = 1; event <= 3; event++) {
+    await makeEvents(stores, third, 1);
+    await other.waitForEvents(event);
+  }
+  expect(receiver.requests).toEqual([]);
+  expect((await deliveries.metrics.workFailures.get()).values[0]?.value).toBeGreaterThan(0);
+  await api.database.query('drop function refuse() cascade');
+  await receiver.waitForEvents(3);
+});

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 import { listDayCounts, rebuildResults } from '../../src/storage/results.ts';
 import { expireAnswers, trimConversation } from '../../src/storage/retention.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
-import { deleteExpired } from '../../src/worker/retention.ts';
+import { createRetention } from '../../src/worker/retention.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, makeTenant, publishQuestion, storageOf, type TestTenant } from '../support/make.ts';
 import { connect } from '../support/migrations.ts';
@@ -47,7 +47,7 @@ const retain = (retention: { answers_days?: number | null; conversations_days?: 
 
 /** Deletes expired data by a worker's clock. Returns the counts of the metric by kind. */
 async function expire(now = () => new Date(), metrics = createMetrics('work')): Promise<Record<string, number>> {
-  await deleteExpired({ storage: worker, metrics, log, signal: new AbortController().signal, now });
+  await createRetention({ storage: worker, metrics, log, signal: new AbortController().signal, now }).run();
   return Object.fromEntries((await metrics.expired.get()).values.map(({ labels, value }) => [labels.kind, value]));
 }
 
@@ -344,7 +344,7 @@ describe('conversations', () => {
         return worker.query(sql, params);
       },
     } as typeof worker;
-    await deleteExpired({ storage, metrics: createMetrics('work'), log, signal: new AbortController().signal });
+    await createRetention({ storage, metrics: createMetrics('work'), log, signal: new AbortController().signal }).run();
     expect(calls.slice(0, 3)).toEqual([
       'trim_expired_conversation',
       'trim_expired_conversation',

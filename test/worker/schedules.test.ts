@@ -40,7 +40,7 @@ describe('the status of a question with a schedule', () => {
     const { id } = (await manage(tenant, 'POST', '', aQuestion({ schedule: { start_at: '2099-01-01T00:00:00Z' } })))
       .body;
     await manage(tenant, 'POST', `/${id}/publish`);
-    await moveScheduledQuestions(api.database.storage('parley_worker'));
+    await moveScheduledQuestions(api.database.storage('parley_worker'), tenant.uuid);
     expect((await manage(tenant, 'GET', `/${id}`)).body.status).toBe('scheduled');
     await manage(tenant, 'PATCH', `/${id}`, { schedule: { start_at: null } });
     await waitFor(async () => (await manage(tenant, 'GET', `/${id}`)).body.status === 'live');

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
 import { readTimerDelay, resolvePending, TIMERS_AT_ONCE } from '../../src/storage/timers.ts';
-import { resolveDue, wakeDue } from '../../src/worker/wake.ts';
+import { silence, snoozes } from '../../src/worker/wake.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { type Body, conversationsOf, uuidOf } from '../support/conversations.ts';
+import { finish } from '../support/loops.ts';
 
 let api: TestApi;
 let worker: Storage;
@@ -15,7 +16,6 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const { makeParties, patch, start, write, read, messages, backdate, seed } = conversationsOf(() => api);
 
-const signal = new AbortController().signal;
 const count = { woken: 0, resolved: 0 };
 const counterOf = (name: keyof typeof count) => ({
   inc(by: number) {
@@ -26,7 +26,7 @@ const metrics = {
   conversationsWoken: counterOf('woken'),
   conversationsAutoResolved: counterOf('resolved'),
 } as never;
-const wake = () => wakeDue({ storage: worker, metrics, signal });
+const wake = () => finish(snoozes({ storage: worker, metrics }));
 
 const snooze = (as: string, id: string) =>
   patch(as, `/v1/conversations/${id}`, {
@@ -104,9 +104,9 @@ describe('a conversation that waits for its user', () => {
     for (const id of [silent, recent, touched]) await write(team, id);
     for (const id of [silent, open, touched]) await age(id, 15);
     await patch(team, `/v1/conversations/${touched}`, { add_tags: ['vip'] });
-    expect(await resolvePending(worker)).toBe(0); // off by default
+    expect(await resolvePending(worker, tenant.uuid)).toBe(0); // off by default
     await api.database.query('update tenants set auto_resolve_days = 14 where id = $1', [tenant.uuid]);
-    await resolveDue({ storage: worker, metrics, signal });
+    await finish(silence({ storage: worker, metrics }));
     expect(count.resolved).toBe(1);
     const statuses = await Promise.all(ids.map(async id => (await read(team, id)).status));
     expect(statuses).toEqual(['resolved', 'pending', 'open', 'pending']);

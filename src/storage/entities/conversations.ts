@@ -58,6 +58,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_tagged'),
     indexFromMigration('conversations_words'),
     indexFromMigration('conversations_snoozed'),
+    indexFromMigration('conversations_snoozed_of_tenant'),
     indexFromMigration('conversations_to_assign'),
     indexFromMigration('conversations_waiting'),
     indexFromMigration('conversations_held'),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { EventData } from '../../domain/events.ts';
-import { indexFromMigration, int, json, text, textArray, uuid, uuidArray } from './columns.ts';
+import { indexFromMigration, int, json, moment, text, textArray, uuid, uuidArray } from './columns.ts';
 
 export const EventEntity = defineEntity({
   name: 'Event',
@@ -60,4 +60,16 @@ export const EventNumberingEntity = defineEntity({
     floor_set_by: p.bigint(),
   },
   checks: [{ name: 'event_numbering_is_only_check', expression: 'is_only' }],
+});
+
+/** A tenant whose events are numbered separately, from this place on (`number_held_events`). */
+export const HeldEventsEntity = defineEntity({
+  name: 'HeldEvents',
+  tableName: 'held_events',
+  properties: {
+    tenant_id: uuid().primary(),
+    numbered_until: p.bigint(),
+    last_place: p.bigint(),
+    held_at: moment().defaultRaw('clock_timestamp()'),
+  },
 });

@@ -7,7 +7,13 @@ import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DeliveryEntity } from './deliveries.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
-import { EventBatchEntity, EventEntity, EventNumberingEntity, EventSequenceEntity } from './events.ts';
+import {
+  EventBatchEntity,
+  EventEntity,
+  EventNumberingEntity,
+  EventSequenceEntity,
+  HeldEventsEntity,
+} from './events.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity, ProfileChangeEntity } from './identities.ts';
 import {
@@ -21,6 +27,7 @@ import {
 import { LastBackupEntity } from './last-backup.ts';
 import { MacroEntity } from './macros.ts';
 import { MailCountEntity } from './mail-counts.ts';
+import { MarkedTenantEntity } from './marked-tenants.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
 import { ProcessEntity } from './processes.ts';
@@ -75,6 +82,8 @@ export const ENTITIES = [
   EventBatchEntity,
   EventSequenceEntity,
   EventNumberingEntity,
+  HeldEventsEntity,
+  MarkedTenantEntity,
   WebhookEntity,
   DeliveryEntity,
   IngestionTotalEntity,

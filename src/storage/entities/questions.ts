@@ -41,7 +41,7 @@ export const QuestionEntity = defineEntity({
   indexes: [
     { name: 'questions_newest', properties: ['tenant_id', 'created_at', 'id'] },
     indexFromMigration('questions_starting'),
-    indexFromMigration('questions_ending'),
+    indexFromMigration('questions_to_end'),
   ],
 });
 

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { int, moment, text, textArray, uuid } from './columns.ts';
+import { indexFromMigration, int, moment, text, textArray, uuid } from './columns.ts';
 
 /** A webhook, and how far it has got in the feed. A worker that delivers holds its lease. */
 export const WebhookEntity = defineEntity({
@@ -27,4 +27,5 @@ export const WebhookEntity = defineEntity({
     created_at: moment(),
     updated_at: moment(),
   },
+  indexes: [indexFromMigration('webhooks_by_due_time')],
 });

@@ -64,6 +64,8 @@ import { LongConversations } from './20270110-long-conversations.ts';
 import { ContinuedConversations } from './20270111-continued-conversations.ts';
 import { LockedObjects } from './20270112-locked-objects.ts';
 import { EventBatches } from './20270113-event-batches.ts';
+import { TenantWork } from './20270122-tenant-work.ts';
+import { WorkIndexes } from './20270122-work-indexes.ts';
 import { MailCounts } from './20270124-mail-counts.ts';
 import { ProvenAddresses } from './20270124-proven-addresses.ts';
 import { ActiveConversations } from './20270126-active-conversations.ts';
@@ -138,6 +140,8 @@ export const MIGRATIONS = [
   { name: '20270111-continued-conversations', class: ContinuedConversations },
   { name: '20270112-locked-objects', class: LockedObjects },
   { name: '20270113-event-batches', class: EventBatches },
+  { name: '20270122-work-indexes', class: WorkIndexes },
+  { name: '20270122-tenant-work', class: TenantWork },
   { name: '20270124-mail-counts', class: MailCounts },
   { name: '20270124-proven-addresses', class: ProvenAddresses },
   { name: '20270126-active-conversations', class: ActiveConversations },
@@ -152,7 +156,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 55;
+export const NEEDED_SCHEMA = 57;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
