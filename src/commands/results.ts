@@ -1,4 +1,5 @@
 import { toTypeId } from '../domain/ids.ts';
+import { describeFailure, isOutage } from '../storage/errors.ts';
 import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/results.ts';
 import type { CommandContext } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
@@ -8,6 +9,8 @@ const LOG_EVERY_MS = 2000;
 /**
  * `results rebuild [--tenant T]`: corrects the results of one tenant or all, while answers may arrive.
  *
+ * A tenant whose results cannot be rebuilt does not keep those of others, and is named at the end.
+ *
  * Reports progress on standard error. It can be interrupted and repeated: correct days are only read.
  */
 export async function rebuild(context: CommandContext, { tenant }: { tenant?: string | undefined }) {
@@ -15,11 +18,21 @@ export async function rebuild(context: CommandContext, { tenant }: { tenant?: st
   const tenantIds =
     tenant === undefined ? await listTenantIds(storage) : [(await tenantOf(context, { tenant })).tenantId];
   const sum = { tenants: tenantIds.length, questions: 0, corrected: 0 };
-  for (const tenantId of tenantIds) {
-    const { questions, corrected } = await rebuildResults(storage, tenantId, logProgress(context, tenantId));
-    sum.questions += questions;
-    sum.corrected += corrected;
-  }
+  const failed: string[] = [];
+  for (const tenantId of tenantIds)
+    try {
+      const { questions, corrected } = await rebuildResults(storage, tenantId, logProgress(context, tenantId));
+      sum.questions += questions;
+      sum.corrected += corrected;
+    } catch (error) {
+      if (tenantIds.length === 1 || isOutage(error)) throw error;
+      failed.push(toTypeId('tenant', tenantId));
+      context.report(`${failed.at(-1)}: ${describeFailure(error).reason}`);
+    }
+  if (failed.length > 0)
+    throw new Error(
+      `the results of ${failed.length} of ${tenantIds.length} tenants were not rebuilt: ${failed.join(', ')}`,
+    );
   return sum;
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from '../../platform/log.ts';
+import { describeFailure, isOutage } from '../../storage/errors.ts';
 import { countRejected } from '../../storage/ingestion.ts';
 import type { Storage } from '../../storage/orm.ts';
 
@@ -19,13 +20,22 @@ export function createRejectionTally(storage: Storage, log: Log): RejectionTally
     if (counts.size === 0) return;
     const taken = counts;
     counts = new Map();
+    await writeCounts(taken);
+  };
+
+  /** Writes the counts of tenants together, or one by one if that fails, so that one tenant does not keep those of others. */
+  async function writeCounts(taken: ReadonlyMap<string, number>): Promise<void> {
     try {
       await countRejected(storage, taken);
     } catch (error) {
+      if (taken.size > 1 && !isOutage(error)) {
+        for (const one of taken) await writeCounts(new Map([one]));
+        return;
+      }
       for (const [tenantId, count] of taken) add(tenantId, count);
-      log.debug({ reason: (error as Error).message }, 'could not write the count of rejected answers; will retry');
+      log.debug(describeFailure(error), 'could not write the count of rejected answers; will retry');
     }
-  };
+  }
   const timer = setInterval(write, WRITE_EVERY_MS);
   timer.unref();
 
