@@ -92,6 +92,34 @@ describe('the answer to a card', () => {
     await expect(open(step({})).session.set('other', 1)).rejects.toThrow('no step "other"');
   });
 
+  test('counts with a value of main, also when it is declined', async () => {
+    const { session, recorded } = open(step({}), step({ key: 'why', type: 'text', required: false }));
+    await session.set('main', 2);
+    await session.next();
+    await session.set('why', 'Slow');
+    await session.dismiss();
+    expect(recorded.at(-1)).toMatchObject({ state: 'partial', values: { main: 2, why: 'Slow' } });
+    await expect(session.dismiss()).rejects.toMatchObject({ kind: 'invalid-argument' });
+    const other = open(step({ type: 'statement' }), step({ key: 'why', type: 'text', required: false }));
+    await other.session.set('why', 'Slow');
+    await other.session.dismiss();
+    expect(other.recorded.at(-1)).toMatchObject({ state: 'dismissed', values: { why: 'Slow' } });
+  });
+
+  test('marks a comment and an own answer that are too long, and records neither', async () => {
+    const { session, recorded } = open(step({}));
+    await session.set('main', 8);
+    await session.setComment('x'.repeat(5001));
+    expect(session.validate()).toEqual([{ step: 'main', code: 'too-long', limit: 5000 }]);
+    expect(recorded.at(-1)).toMatchObject({ state: 'partial', values: { main: 8 }, comment: null });
+    await expect(session.complete()).rejects.toMatchObject({ kind: 'invalid-argument' });
+    for (const type of ['single_choice', 'multi_choice'] as const) {
+      const choice = open(step({ type, config: { options: [{ id: 'a', label: 'A' }], allow_other: true } }));
+      await choice.session.set('main', { other_text: 'x'.repeat(5001), option_ids: [] } as never);
+      expect(choice.session.validate()).toEqual([{ step: 'main', code: 'too-long', limit: 5000 }]);
+    }
+  });
+
   test('a statement is complete without a value', async () => {
     const { session } = open(step({ type: 'statement' }));
     expect(await session.complete()).toEqual({ state: 'completed', values: {}, comment: null });

@@ -25,6 +25,7 @@ export interface Texts {
   more: string;
   /** Messages about a value, by the code of its fault; for `invalid` by the kind of text. */
   'too-short': string;
+  'too-long': string;
   'too-few': string;
   'too-many': string;
   email: string;
@@ -54,6 +55,7 @@ export const en: Texts = {
   point: '{n} of {of}',
   more: 'Read more',
   'too-short': 'Please enter at least {n} characters.',
+  'too-long': 'Please enter no more than {n} characters.',
   'too-few': 'Please select at least {n}.',
   'too-many': 'Please select no more than {n}.',
   email: 'Please enter an email address.',

@@ -49,7 +49,7 @@ export interface CardSession {
   validate(step?: string): Fault[];
   /** Records the complete answer and sends it in the background. Rejects with `invalid-argument`, with the faults as `errors`. */
   complete(): Promise<Content>;
-  /** Records that the user declined to answer, and sends it in the background. */
+  /** Records that the user declined to go on, and sends it in the background. An answer with a value of `main` is then `partial`. */
   dismiss(): Promise<void>;
 }
 

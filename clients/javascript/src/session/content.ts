@@ -1,5 +1,5 @@
 import type { AnswerState, AnswerValue, CardStep } from '../types.ts';
-import { emptyValueOf, type Fault, faultOf } from './rules.ts';
+import { emptyValueOf, type Fault, faultOf, MAX_TEXT } from './rules.ts';
 import { visibleSteps } from './steps.ts';
 
 /** The content of an answer. */
@@ -15,8 +15,10 @@ export interface Entered {
   comment: string;
 }
 
-/** The end of an answer; undefined while it is open. */
+/** How the user ended an answer; undefined while it is open. */
 export type End = 'completed' | 'dismissed' | undefined;
+
+const isTooLong = ({ comment }: Entered): boolean => comment.trim().length > MAX_TEXT;
 
 const isValid = (step: CardStep, value: AnswerValue | undefined): boolean =>
   value !== undefined && !faultOf(step, value);
@@ -37,13 +39,19 @@ export const faultsIn = (steps: CardStep[], entered: Entered): Fault[] =>
     const value = entered.values[step.key] ?? emptyValueOf(step);
     const isMissing = value === undefined && step.required && step.type !== 'statement';
     const fault = value === undefined ? undefined : faultOf(step, value);
-    return isMissing ? [{ step: step.key, code: 'required' }] : fault ? [fault] : [];
+    const faults: Fault[] = isMissing ? [{ step: step.key, code: 'required' }] : fault ? [fault] : [];
+    if (step.key === 'main' && isTooLong(entered)) faults.push({ step: 'main', code: 'too-long', limit: MAX_TEXT });
+    return faults;
   });
 
-/** The content to record: the valid values of the shown steps. The server rejects others, also before the answer is complete. */
+/**
+ * The content to record: the valid values of the shown steps. The server rejects others, also before the answer is complete.
+ * An answer with a value of `main` always counts: if it is declined, it is `partial`.
+ */
 export function contentOf(steps: CardStep[], entered: Entered, end?: End): Content {
   const values = validIn(shownIn(steps, entered), entered);
-  const comment = entered.comment.trim() || null;
+  const comment = isTooLong(entered) ? null : entered.comment.trim() || null;
   const isEmpty = comment === null && Object.keys(values).length === 0;
-  return { state: end ?? (isEmpty ? 'seen' : 'partial'), values, comment };
+  const isCounted = end === 'dismissed' && values.main !== undefined;
+  return { state: isCounted ? 'partial' : (end ?? (isEmpty ? 'seen' : 'partial')), values, comment };
 }

@@ -7,16 +7,30 @@ import type { Metadata } from './metadata.ts';
 /** Longest duration that servers accept, 25 days: a tab may stay open for longer, or its clock may jump. */
 const LONGEST_MS = 2_147_483_647;
 
+/** The state from which the next revision of an answer follows. */
+export interface DraftState {
+  id: string;
+  /** Of the last revision; 0 before the first. */
+  revision: number;
+  displayedAt?: number | undefined;
+  /** Content of the last revision. */
+  written: string;
+}
+
 /** The answer to a displayed card; each change is recorded in the outbox as a revision. */
 export interface Draft {
   /** Records the current state unless unchanged. The first one notes the time of display. Rejects like `Outbox.record`. */
   save(content: Content): Promise<void>;
+  /** From which a later draft goes on. */
+  state(): DraftState;
 }
 
 interface Parts {
   outbox: Pick<Outbox, 'record'>;
   now(): number;
   metadata: Metadata;
+  /** State of an earlier draft of the same answer. */
+  from?: DraftState | undefined;
 }
 
 /** The cause of the display: the event's name, the selector of the click, or the URL of the page view. */
@@ -26,14 +40,13 @@ function causeOf({ trigger }: Card): Metadata {
   return { trigger: (event ?? (click ? `click: ${click}` : `url: ${url?.value}`)).slice(0, 256) };
 }
 
-/** Starts the answer to a card. */
-export function createDraft(card: Card, { outbox, now, metadata }: Parts): Draft {
-  const id = newId(now());
-  let displayedAt: number | undefined;
-  let revision = 0;
-  let written = '';
+/** Starts the answer to a card, or goes on with it. */
+export function createDraft(card: Card, { outbox, now, metadata, from }: Parts): Draft {
+  const { id, ...last }: DraftState = from ?? { id: newId(now()), revision: 0, written: '' };
+  let { revision, displayedAt, written } = last;
   let isOver = false;
   return {
+    state: () => ({ id, revision, displayedAt, written }),
     async save({ state, values, comment }) {
       const content = JSON.stringify([state, values, comment]);
       if (isOver || content === written) return;

@@ -9,6 +9,9 @@ export interface Fault {
   limit?: number;
 }
 
+/** Maximum length of a comment, of an answer of the user's own, and of a text without a limit of its own. */
+export const MAX_TEXT = 5000;
+
 type Config = CardStep['config'];
 type Found = Omit<Fault, 'step'> | undefined;
 
@@ -25,7 +28,7 @@ export function rangeOf({ type, config: { scale } }: CardStep): { from: number; 
 export const emptyValueOf = ({ type, config, required }: CardStep): AnswerValue | undefined =>
   required && type === 'multi_choice' && config.min === 0 ? { option_ids: [] } : undefined;
 
-function textFault(value: AnswerValue, { input = 'text', min_length = 0, max_length = 5000 }: Config): Found {
+function textFault(value: AnswerValue, { input = 'text', min_length = 0, max_length = MAX_TEXT }: Config): Found {
   if (typeof value !== 'string') return INVALID;
   if (value.length < min_length) return { code: 'too-short', limit: min_length };
   if (value.length > max_length) return { code: 'too-long', limit: max_length };
@@ -42,6 +45,7 @@ function choiceFault(ids: string[], other: string | undefined, config: Config): 
   const { options = [], allow_other, min = 1, max = Number.POSITIVE_INFINITY } = config;
   const isKnown = ids.every((id, index) => ids.indexOf(id) === index && options.some(option => option.id === id));
   if (!isKnown || (other !== undefined && !(allow_other && other.trim()))) return INVALID;
+  if (other !== undefined && other.length > MAX_TEXT) return { code: 'too-long', limit: MAX_TEXT };
   const count = ids.length + (other === undefined ? 0 : 1);
   if (count < min) return { code: 'too-few', limit: min };
   return count > max ? { code: 'too-many', limit: max } : undefined;
@@ -64,7 +68,8 @@ const CHECKS: Record<QuestionType, Check> = {
   single_choice(value, { config }) {
     const { option_id, other_text } = Object(value) as Choice;
     const ids = option_id === undefined ? [] : [option_id];
-    return choiceFault(ids, other_text, { ...config, min: 1, max: 1 }) && INVALID;
+    const fault = choiceFault(ids, other_text, { ...config, min: 1, max: 1 });
+    return fault?.code === 'too-long' ? fault : fault && INVALID;
   },
   multi_choice(value, { config }) {
     const { option_ids, other_text } = Object(value) as Choice;

@@ -17,13 +17,24 @@ export interface Walk {
   /** Faults of the shown steps. */
   faults(): Fault[];
   content(end?: End): Content;
+  /** The position, from which a later walk goes on. */
+  position(): Position;
 }
 
-/** Starts at the first step; `read` returns the input in all steps, shown or not. */
-export function createWalk(steps: CardStep[], read: () => Entered): Walk {
+/** A position in a card: keys of the current step and of those gone through. */
+export interface Position {
+  step: string;
+  passed: string[];
+}
+
+/** Starts at the first step or where an earlier walk ended; `read` returns the input in all steps, shown or not. */
+export function createWalk(steps: CardStep[], read: () => Entered, from?: Position): Walk {
   /** Steps that the user has gone through: without input they have their empty value. */
-  const passed = new Set<CardStep>();
-  let current = 0;
+  const passed = new Set(steps.filter(({ key }) => from?.passed.includes(key)));
+  let current = Math.max(
+    0,
+    steps.findIndex(({ key }) => key === from?.step),
+  );
 
   const entered = (): Entered => {
     const { values, comment } = read();
@@ -50,5 +61,6 @@ export function createWalk(steps: CardStep[], read: () => Entered): Walk {
     },
     faults: () => faultsIn(steps, entered()),
     content: end => contentOf(steps, entered(), end),
+    position: () => ({ step: (steps[current] as CardStep).key, passed: [...passed].map(({ key }) => key) }),
   };
 }

@@ -22,6 +22,7 @@ export const de: Texts = {
   point: '{n} von {of}',
   more: 'Mehr erfahren',
   'too-short': 'Bitte geben Sie mindestens {n} Zeichen ein.',
+  'too-long': 'Bitte geben Sie höchstens {n} Zeichen ein.',
   'too-few': 'Bitte wählen Sie mindestens {n}.',
   'too-many': 'Bitte wählen Sie höchstens {n}.',
   email: 'Bitte geben Sie eine E-Mail-Adresse ein.',

@@ -22,6 +22,7 @@ export const es: Texts = {
   point: '{n} de {of}',
   more: 'Más información',
   'too-short': 'Escribe al menos {n} caracteres.',
+  'too-long': 'Escribe {n} caracteres como máximo.',
   'too-few': 'Selecciona al menos {n}.',
   'too-many': 'Selecciona {n} como máximo.',
   email: 'Escribe una dirección de correo electrónico.',

@@ -22,6 +22,7 @@ export const fr: Texts = {
   point: '{n} sur {of}',
   more: 'En savoir plus',
   'too-short': 'Veuillez saisir au moins {n} caractères.',
+  'too-long': 'Veuillez saisir au plus {n} caractères.',
   'too-few': 'Veuillez sélectionner au moins {n} réponses.',
   'too-many': 'Veuillez sélectionner au plus {n} réponses.',
   email: 'Veuillez saisir une adresse e-mail.',

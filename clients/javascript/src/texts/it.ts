@@ -22,6 +22,7 @@ export const it: Texts = {
   point: '{n} su {of}',
   more: 'Scopri di più',
   'too-short': 'Inserisci almeno {n} caratteri.',
+  'too-long': 'Inserisci al massimo {n} caratteri.',
   'too-few': 'Seleziona almeno {n} opzioni.',
   'too-many': 'Seleziona al massimo {n} opzioni.',
   email: 'Inserisci un indirizzo e-mail.',

@@ -22,6 +22,7 @@ export const ja: Texts = {
   point: '{of}段階中{n}',
   more: '詳しく見る',
   'too-short': '{n}文字以上で入力してください。',
+  'too-long': '{n}文字以内で入力してください。',
   'too-few': '{n}個以上選択してください。',
   'too-many': '選択できるのは{n}個までです。',
   email: 'メールアドレスを入力してください。',

@@ -22,6 +22,7 @@ export const nl: Texts = {
   point: '{n} van {of}',
   more: 'Meer informatie',
   'too-short': 'Voer minstens {n} tekens in.',
+  'too-long': 'Voer hoogstens {n} tekens in.',
   'too-few': 'Kies er minstens {n}.',
   'too-many': 'Kies er hoogstens {n}.',
   email: 'Voer een e-mailadres in.',

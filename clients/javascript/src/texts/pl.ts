@@ -22,6 +22,7 @@ export const pl: Texts = {
   point: '{n} z {of}',
   more: 'Dowiedz się więcej',
   'too-short': 'Minimalna liczba znaków: {n}.',
+  'too-long': 'Maksymalna liczba znaków: {n}.',
   'too-few': 'Minimalna liczba odpowiedzi: {n}.',
   'too-many': 'Maksymalna liczba odpowiedzi: {n}.',
   email: 'Podaj adres e-mail.',

@@ -22,6 +22,7 @@ export const pt: Texts = {
   point: '{n} de {of}',
   more: 'Saiba mais',
   'too-short': 'Escreva pelo menos {n} caracteres.',
+  'too-long': 'Escreva no máximo {n} caracteres.',
   'too-few': 'Selecione pelo menos {n}.',
   'too-many': 'Selecione no máximo {n}.',
   email: 'Escreva um endereço de e-mail.',
