@@ -14,6 +14,8 @@ export interface CardReader {
   pollAfterMs(): number;
   /** The user a card was fetched for. Card ids are unique per user. */
   ownerOf(cardId: string): Owner | undefined;
+  /** Notes the user of a card that this client has not fetched, such as one that the device has kept. */
+  adopt(cardId: string, owner: Owner): void;
 }
 
 /** Body of the response; `appearance` is absent from servers before 0.3. */
@@ -67,6 +69,7 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
     appearance: () => appearance,
     pollAfterMs: () => pollAfterMs,
     ownerOf: cardId => owners.get(cardId),
+    adopt: (cardId, owner) => void owners.set(cardId, owner),
     forget() {
       last = undefined;
     },

@@ -3,6 +3,7 @@ import { checkBaseUrl } from './base-url.ts';
 import type { Call, CallOptions } from './call.ts';
 import { type CardReader, createCardReader } from './cards.ts';
 import { withDefaults } from './defaults.ts';
+import { removeDrafts } from './device.ts';
 import { fillPath } from './path.ts';
 import type { RetryPolicy } from './policy.ts';
 import { persist, REQUEST_POLICY } from './retry.ts';
@@ -51,7 +52,7 @@ export interface Client extends CardReader {
   /** Reads an answer of the user; `not-found` until it is stored. */
   readAnswer(id: string, options?: CallOptions): Promise<Answer | AnswerStatus>;
   /**
-   * Call this when the user changes: drops the token and all cached data, and requests a new token.
+   * Call this when the user changes: drops the token, all cached data and unfinished cards on this device, and requests a new token.
    *
    * Answers in an outbox stay there until their user signs in again.
    */
@@ -59,8 +60,11 @@ export interface Client extends CardReader {
   /**
    * Registers a listener for cards whose trigger has occurred; it returns whether it shows the card. Only with
    * `addTriggers` of `parley-feedback/triggers`. Returns a function that removes the listener.
+   *
+   * `hide` is called when the user leaves the page that such a card is limited to; it returns whether it has hidden the card, which
+   * `listener` then receives again on return. A card that the user has begun to answer should stay.
    */
-  onTriggered?(listener: (card: Card) => boolean): () => void;
+  onTriggered?(listener: (card: Card) => boolean, hide?: (card: Card) => boolean): () => void;
   /** Registers a logout listener; returns a function that removes it. */
   onLogout(listener: () => void): () => void;
 }
@@ -94,6 +98,7 @@ export function createClient(options: ClientOptions): Client {
       ask({ operation: 'readAnswer', method: 'GET', path: fillPath('/v1/answers/{id}', [id]), options }),
     logout() {
       forget();
+      removeDrafts(baseUrl);
       tokens.logout();
       for (const listener of [...listeners]) listener();
     },

@@ -124,10 +124,11 @@ export function testedCard({ issueToken, onSent, drawn = given => given }: Teste
     const given = fetching.appearance();
     return given && drawn(given);
   };
-  const client = { ...fetching, appearance };
+  /** Without a user the view leaves no unfinished card on the device, which would take the place of the edited one. */
+  const client: Client = { ...fetching, appearance, heldOwner: () => undefined, ownerOf: () => undefined };
   let refusal: string | undefined;
   const onLost = (_: unknown, code: string) => (refusal = code);
-  const outbox = createOutbox(client, { storage: memoryStorage(), automatic: false, onLost });
+  const outbox = createOutbox(fetching, { storage: memoryStorage(), automatic: false, onLost });
   const flush: Outbox['flush'] = async () => {
     refusal = undefined;
     const flushed = await outbox.flush();

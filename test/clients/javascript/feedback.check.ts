@@ -219,6 +219,8 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     const { tenant, url } = await serve([{ ...NPS, frequency: { repeat: 'always', ignore_cooldown: true } }]);
     const { page: first, context } = await open(url());
     const second = await context.newPage();
+    // Both show the same card, although the second one would hide it when the first one begins it.
+    await second.addInitScript(() => addEventListener('storage', event => event.stopImmediatePropagation()));
     await second.goto(url());
     for (const page of [first, second]) await heading(page, NPS.title).waitFor();
     await context.setOffline(true);

@@ -64,6 +64,36 @@ describe.runIf(hasBrowser())('the view in pages that the browser keeps, and in f
     expect([await errorsOf(page), complaints]).toEqual([[], []]);
   });
 
+  test('Back to a kept page goes on with what the next page has made of its card', async () => {
+    await using watched = await open(site.url('/'));
+    const { page, complaints } = watched;
+    await page.getByRole('radio', { name: '7 of 10' }).check();
+    site.cards = [];
+    await page.evaluate(() => void Object.assign(window, { isKept: true }));
+    const goOn = async () => {
+      await page.goto(site.url('/?next'));
+      await page.getByRole('radio', { name: '7 of 10', checked: true }).waitFor();
+    };
+    await goOn();
+    await page.getByLabel('Anything to add?').pressSequentially('Half a');
+    await page.evaluate(() => history.back());
+    await page.waitForFunction(() => 'isKept' in window);
+    await page.getByRole('radio', { name: '7 of 10', checked: true }).waitFor();
+    await waitFor(async () => (await page.getByLabel('Anything to add?').inputValue()) === 'Half a');
+    await goOn();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await waitFor(async () => site.answers.at(-1)?.state === 'completed');
+    await page.evaluate(() => history.back());
+    await page.waitForFunction(() => 'isKept' in window);
+    await page.waitForFunction(() => document.querySelector('parley-feedback')?.dataset.state === 'empty');
+    expect(new Set(site.answers.map(({ id }) => id)).size).toBe(1);
+    const contents = new Set(
+      site.answers.map(answer => JSON.stringify([answer.revision, answer.state, answer.comment])),
+    );
+    expect(new Set(site.answers.map(({ revision }) => revision)).size).toBe(contents.size); // no revision has two contents
+    expect([await errorsOf(page), complaints]).toEqual([[], []]);
+  });
+
   test('Back shows the next card if another page has asked the question meanwhile', async () => {
     await using watched = await open(site.url('/'));
     const { page } = watched;

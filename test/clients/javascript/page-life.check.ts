@@ -178,7 +178,25 @@ describe.runIf(hasBrowser())('the view on pages that change', () => {
     await page.getByRole('button', { name: 'Not now' }).dblclick();
     await page.getByRole('heading', { name: THUMBS.title }).waitFor();
     await page.waitForTimeout(300);
-    expect((await recorded(page)).filter(({ state }) => state === 'dismissed').length).toBe(1);
+    const states = (await recorded(page)).map(({ state }) => state);
+    expect(states).toContain('partial'); // the first card had a score
+    expect(states).not.toContain('dismissed');
+  });
+
+  test('a text that cannot be sent yet stays, although the list no longer has its card', async () => {
+    await using watched = await open();
+    const { page } = watched;
+    await show(page, { views: [[cardOf([stepOf('text', 'Your address?', { config: { input: 'email' } })])]] });
+    await page.getByRole('textbox').fill('ada@');
+    await page.evaluate(
+      async next => {
+        const view = document.querySelector('parley-feedback') as unknown as View;
+        view.client.listCards = async () => [next];
+        await view.reload();
+      },
+      cardOf([THUMBS]),
+    );
+    expect(await page.getByRole('textbox').inputValue()).toBe('ada@');
   });
 
   /** Shows a card in a view below an element, next to a button that counts its clicks in its text. */

@@ -92,21 +92,142 @@ describe.runIf(hasBrowser())('placements', () => {
       await page.goBack();
     },
     'Not now': page => page.getByRole('button', { name: 'Not now' }).click(),
+    Close: page => page.getByRole('button', { name: 'Close' }).click(),
   };
-  const CASES = (['popover-bottom-right', 'modal'] as const).flatMap(placement =>
-    Object.keys(WAYS).map((way): [Placement, string] => [placement, way]),
-  );
+  const ways = (placement: Placement, ...names: string[]) => names.map((way): [Placement, string] => [placement, way]);
+  /** Opens a page of a single-page app with a card, whose third point has the focus. */
+  async function openAt(placement: Placement, options: BrowserContextOptions = {}): Promise<Watched> {
+    const watched = await place(placement, options);
+    await watched.page.evaluate(() => history.pushState(null, '', '/page'));
+    await watched.page.getByRole('radio', { name: '3 of 10' }).focus();
+    return watched;
+  }
 
-  test.each(CASES)('%s: %s is recorded once as dismissed, and closes it', async (placement, way) => {
-    const { page } = await place(placement);
-    await page.evaluate(() => history.pushState(null, '', '/page'));
-    await page.getByRole('radio', { name: '3 of 10' }).focus();
+  test.each([
+    ...ways('popover-bottom-right', 'Esc', 'Not now', 'Close'),
+    ...ways('modal', 'Esc', 'a press outside', 'Back', 'Not now', 'Close'),
+  ])('%s: %s is recorded once as dismissed, and closes it', async (placement, way) => {
+    const { page } = await openAt(placement);
     await WAYS[way]?.(page);
     await waitFor(async () => !(await isOpen(page)));
     await page.keyboard.press('Escape');
     await page.mouse.click(5, 300);
     expect(await dismissed(page)).toBe(1);
     expect(await page.evaluate(() => new Set(window.gallery.recorded.map(({ id }) => id)).size)).toBe(1); // the second card did not open
+  });
+
+  test.each([
+    ...ways('popover-bottom-right', 'Esc', 'Not now', 'Close'),
+    ...ways('modal', 'Esc', 'Back', 'Not now', 'Close'),
+  ])('%s: %s on a card with a score closes it, and the score counts', async (placement, way) => {
+    const { page } = await openAt(placement);
+    await page.keyboard.press('Space');
+    await WAYS[way]?.(page);
+    await waitFor(async () => !(await isOpen(page)));
+    const recorded = await page.evaluate(() => window.gallery.recorded.map(({ state, values }) => [state, values]));
+    expect(recorded.filter(([state]) => state !== 'seen')).toEqual([['partial', { main: 3 }]]);
+    expect(await page.getByRole('heading', { name: THUMBS.title }).count()).toBe(0);
+  });
+
+  /** The recorded states; every revision of one is of a card that stayed open. */
+  const states = (page: Page) => page.evaluate(() => window.gallery.recorded.map(({ state }) => state));
+
+  test.each([
+    ['a click', {}],
+    ['a tap', PHONE],
+  ])('%s on the page, Esc on the page and Back end no popover and no sheet', async (_, options) => {
+    const { page } = await openAt('popover-bottom-right', options);
+    for (let round = 0; round < 2; round++) {
+      await page.locator('#own').click();
+      await page.keyboard.press('Escape');
+      await page.mouse.click(5, 5);
+      await page.goBack();
+      await page.evaluate(() => history.pushState(null, '', '/page'));
+      expect(await isOpen(page)).toBe(true);
+      await page.getByRole('radio', { name: '3 of 10' }).check(); // the second round is with a score
+    }
+    expect(await states(page)).not.toContain('dismissed');
+    await page.getByRole('radio', { name: '3 of 10' }).focus();
+    await page.keyboard.press('Escape');
+    await waitFor(async () => !(await isOpen(page)));
+  });
+
+  /** Draws a finger over the page, from the middle of the window to its lower edge and back. */
+  async function drag({ page, context }: Watched, from: number, to: number): Promise<void> {
+    const session = await context.newCDPSession(page);
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', y: number) =>
+      session.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x: 180, y }] });
+    await touch('touchStart', from);
+    for (let step = 1; step <= 10; step++) await touch('touchMove', from + ((to - from) * step) / 10);
+    await touch('touchEnd', to);
+    await session.detach();
+  }
+
+  test.each(['popover-top-left', 'modal'] as const)(
+    '%s on a phone is a sheet that no scroll closes',
+    async placement => {
+      const watched = await openAt(placement, PHONE);
+      const { page } = watched;
+      await page.evaluate(() => {
+        document.body.style.paddingBottom = '3000px';
+      });
+      const box = await boxOf(page);
+      expect([box.left, box.right, box.bottom].map(Math.round)).toEqual([0, 0, 0]);
+      await expectNoViolations(watched);
+      await drag(watched, 200, 20); // the page
+      await drag(watched, box.top + 10, 660); // the sheet, from its upper edge
+      await drag(watched, 640, box.top + 60);
+      expect(await isOpen(page)).toBe(true);
+      expect(await states(page)).not.toContain('dismissed');
+    },
+  );
+
+  test('neither a press outside nor a selection of text that ends outside closes a dialog that is begun', async () => {
+    const { page } = await openAt('modal');
+    await page.keyboard.press('Space');
+    const comment = page.getByLabel('Anything to add?');
+    await comment.fill('Half a');
+    await page.mouse.click(5, 300);
+    const box = (await comment.boundingBox()) as { x: number; y: number };
+    await page.mouse.move(box.x + 30, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(5, 300);
+    await page.mouse.up();
+    expect(await isOpen(page)).toBe(true);
+    expect(await comment.inputValue()).toBe('Half a');
+  });
+
+  test('the close button has a name in the language of the view', async () => {
+    for (const [lang, name] of [
+      ['en', 'Close'],
+      ['de', 'Schließen'],
+      ['ar', 'إغلاق'],
+    ] as const) {
+      const watched = await openGallery(browser, script);
+      opened.push(watched);
+      await show(watched.page, { views: [[cardOf([NPS])]], attributes: { placement: 'popover-top-left' }, lang });
+      await watched.page.getByRole('button', { name, exact: true }).waitFor({ timeout: 5000 });
+    }
+  });
+
+  test('what is typed behind a feedback button stays when its element is clicked again', async () => {
+    const watched = await openGallery(browser, script);
+    opened.push(watched);
+    const { page } = watched;
+    await page.evaluate(() => {
+      document.body.prepend(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
+    });
+    await show(page, {
+      views: [[cardOf([STEPS.text as never])]],
+      attributes: { placement: 'button', opens: '#help' },
+    });
+    const help = page.getByRole('button', { name: 'Help' });
+    await help.click();
+    await page.getByRole('textbox').fill('The export fails since Monday');
+    await help.click();
+    await page.mouse.click(5, 300);
+    expect(await page.getByRole('textbox').inputValue()).toBe('The export fails since Monday');
+    expect(await states(page)).not.toContain('dismissed');
   });
 
   test.each(['popover-top-center', 'modal'] as const)('%s gives the focus back', async placement => {
@@ -127,30 +248,6 @@ describe.runIf(hasBrowser())('placements', () => {
         places.add(await page.evaluate(() => document.activeElement?.localName));
       }
       expect(places.has('button')).toBe(placement !== 'modal');
-    }
-  });
-
-  test('on a phone both are a sheet at the lower edge, and a swipe is recorded once as dismissed', async () => {
-    for (const placement of ['modal', 'popover-top-left'] as const) {
-      const watched = await place(placement, PHONE);
-      const { page, context } = watched;
-      const box = await boxOf(page);
-      expect([box.left, box.right, box.bottom].map(Math.round)).toEqual([0, 0, 0]);
-      await expectNoViolations(watched);
-      const session = await context.newCDPSession(page);
-      const swipe = async (distance: number) => {
-        const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', y: number) =>
-          session.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x: 180, y }] });
-        const from = box.top + 30;
-        await touch('touchStart', from);
-        for (let step = 1; step <= 5; step++) await touch('touchMove', from + (distance * step) / 5);
-        await touch('touchEnd', from + distance);
-      };
-      await swipe(40);
-      expect(await isOpen(page)).toBe(true);
-      await swipe(160);
-      await waitFor(async () => !(await isOpen(page)));
-      expect(await dismissed(page)).toBe(1);
     }
   });
 

@@ -41,6 +41,11 @@ test.runIf(hasBrowser())('an app built by Vite shows a card under a strict polic
   await page.getByText('1 cards, 0 unread').waitFor();
   await page.getByRole('radio', { name: '9 of 10' }).check();
   await page.getByLabel('Anything to add?').fill('Great.');
+  const router = page.getByRole('button', { name: 'Other page' });
+  await router.click();
+  await page.getByRole('radio').first().waitFor({ state: 'detached' });
+  await router.click(); // the router removes and renders the component, which goes on with the answer
+  await page.getByRole('radio', { name: '9 of 10', checked: true }).waitFor();
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('Thank you for your feedback.').waitFor();
   const learnt = await page.evaluate(() => (window as never as { answers: unknown[] }).answers);

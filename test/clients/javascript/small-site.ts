@@ -9,7 +9,7 @@ export interface SmallSite extends AsyncDisposable {
   cards: Card[];
   /** The answers in the order of their arrival, repeated ones too. */
   answers: NewAnswer[];
-  /** URL of a page for a user; `host` is `127.0.0.1` or `localhost`, which browsers treat as different sites. */
+  /** URL of a page, of `user|1` unless it has another `user`; `host` is `127.0.0.1` or `localhost`, which browsers treat as different sites. */
   url(path: string, host?: string): string;
 }
 
@@ -20,6 +20,8 @@ const pageOf = (body: string): string =>
 /** Pages by path; `app` is the URL of the app. */
 const PAGES: Record<string, (app: string) => string> = {
   '/': () => APP,
+  '/two': () =>
+    `<parley-feedback question="question_2"></parley-feedback>${APP.replace('>', ' question="question_1">')}`,
   '/left': () => '<h1>Another page</h1>',
   '/sandbox': app => `<iframe sandbox="allow-scripts" width="400" height="600" src="${app}"></iframe>`,
   '/third-party': app => `<iframe width="400" height="600" src="${app}"></iframe>`,
@@ -41,8 +43,10 @@ export async function serveSmallSite(app: string): Promise<SmallSite> {
     const sendJson = (body: object, status?: number) => send('application/json', JSON.stringify(body), status);
     if (request.method === 'OPTIONS') return send('text/plain', '');
     if (pathname === '/app.js') return send('text/javascript', app);
-    if (pathname === '/v1/svc/auth/token')
-      return sendJson({ access_token: tokenFor('user|1', Date.now() / 1000 + 3000) });
+    if (pathname === '/v1/svc/auth/token') {
+      const user = `${request.headers.authorization}`.replace('Bearer ', '');
+      return sendJson({ access_token: tokenFor(user, Date.now() / 1000 + 3000) });
+    }
     if (pathname === '/v1/cards') return sendJson({ data: site.cards, poll_after_s: 60 });
     if (pathname === '/v1/answers') {
       const { answers } = (await json(request)) as { answers: NewAnswer[] };

@@ -1,41 +1,57 @@
-import type { Content, End } from '../session/content.ts';
-import type { Draft } from '../session/draft.ts';
-import { createWalk } from '../session/walk.ts';
+import type { Content, End, Entered } from '../session/content.ts';
+import { createWalk, type Position } from '../session/walk.ts';
 import type { Card } from '../types.ts';
-import { renderForm } from './card-form.ts';
+import { type FormInput, renderForm } from './card-form.ts';
 import type { Texts } from './texts.ts';
 import { watchVisibility } from './visibility.ts';
 
 /** Delay between the last keystroke and saving. */
 const PAUSE_MS = 500;
 
+/** The user's input, and the position in the card. */
+export interface CardInput extends FormInput {
+  position: Position;
+}
+
+/** Reports of a view. */
+export interface CardEvents {
+  /** Content to record. Must not reject. */
+  onContent(content: Content): Promise<void>;
+  /** Input to keep; undefined while the card is untouched. */
+  onInput(input: CardInput | undefined): void;
+  /** The user ends the card. Its content is recorded after this. */
+  onEnd(): void;
+  /** The user has ended the card, and its content is recorded. */
+  onEnded(content: Content, end: End): void;
+}
+
 /** A card on the page. */
 export interface CardView {
   node: HTMLFormElement;
   /** Moves the focus to the question. */
   focus(): void;
+  /** Whether the user has entered something, has gone on to another step, or is ending the card. */
+  isBegun(): boolean;
   /** Saves the current input, if the card was seen. Call it when the card is hidden; idempotent. */
   save(): Promise<void>;
-  /** Records that the user declined to answer. */
+  /** Records that the user declined to go on. */
   dismiss(): void;
   /** Saves the input and ends the watch of its visibility. */
   leave(): Promise<void>;
+  /** Ends without saving. */
+  discard(): void;
 }
 
-/**
- * Renders a card, one step after another; calls `onEnd` when the user has sent or dismissed it. `saveContent` is that of the
- * draft, and must not reject.
- */
-export function renderCard(
-  card: Card,
-  texts: Texts,
-  saveContent: Draft['save'],
-  onEnd: (content: Content) => void,
-): CardView {
+const hasInput = ({ values, comment }: Entered): boolean =>
+  comment !== '' || Object.values(values).some(value => value !== undefined);
+
+/** Renders a card, one step after another; `from` is the input of an earlier view. */
+export function renderCard(card: Card, texts: Texts, events: CardEvents, from?: CardInput): CardView {
   const dismiss = () => void end('dismissed');
   const form = renderForm(card, texts, {
     onSubmit() {
-      if (form.showFault(walk.faults())) return;
+      const wrong = form.mark(walk.faults());
+      if (wrong) return wrong.focus();
       if (walk.next()) turn();
       else void end('completed');
     },
@@ -43,23 +59,38 @@ export function renderCard(
     onDismiss: dismiss,
   });
   const { node, focus } = form;
-  const walk = createWalk(card.steps, form.read);
-  /** Shows the current step. The steps after it depend on the input. */
-  const update = () => form.show(walk.steps(), walk.index());
-  let isSeen = false;
+  if (from) form.restore(from);
+  const walk = createWalk(card.steps, form.read, from?.position);
+  /** Shows the current step. The steps after it depend on the input. A text that is too long, which may be pasted, is marked at once. */
+  function update(): void {
+    form.show(walk.steps(), walk.index());
+    form.mark(walk.faults().filter(({ code }) => code === 'too-long'));
+  }
+  let isSeen = Boolean(from);
+  let isOver = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const isBegun = () => isOver || walk.index() > 0 || hasInput(form.read());
 
   async function save(): Promise<void> {
     clearTimeout(timer);
+    if (isOver) return;
     const content = walk.content();
-    if (isSeen || content.state !== 'seen') await saveContent(content);
+    const saved = isSeen || content.state !== 'seen' ? events.onContent(content) : undefined;
+    events.onInput(isBegun() ? { ...form.input(), position: walk.position() } : undefined);
+    await saved;
   }
-  async function end(state: End): Promise<void> {
+  function discard(): void {
     clearTimeout(timer);
     unwatch();
-    const content = walk.content(state);
-    await saveContent(content);
-    onEnd(content);
+    isOver = true;
+  }
+  async function end(how: End): Promise<void> {
+    if (isOver) return;
+    discard();
+    events.onEnd();
+    const content = walk.content(how);
+    await events.onContent(content);
+    events.onEnded(content, how);
   }
   function turn(): void {
     update();
@@ -68,7 +99,6 @@ export function renderCard(
   }
 
   node.addEventListener('input', () => {
-    form.showFault([]);
     update();
     clearTimeout(timer);
     timer = setTimeout(save, PAUSE_MS);
@@ -82,11 +112,13 @@ export function renderCard(
   return {
     node,
     focus,
+    isBegun,
     save,
     dismiss,
     leave() {
       unwatch();
       return save();
     },
+    discard,
   };
 }

@@ -1,11 +1,13 @@
 import { rangeOf } from '../session/rules.ts';
 import type { AnswerValue, CardStep, QuestionType } from '../types.ts';
 import { type Child, element, icon, linkTo } from './dom.ts';
+import { orderBy } from './order.ts';
 import { say, type Texts } from './texts.ts';
 
 /** The input of a type of steps. */
 interface Input {
-  render(step: CardStep, texts: Texts): Child[];
+  /** `seed` decides on the order of shuffled options. */
+  render(step: CardStep, texts: Texts, seed: string): Child[];
   /**
    * The value, valid or not; undefined if empty. `checked` are the values of the checked boxes, `text` is the content of
    * the field.
@@ -89,19 +91,13 @@ const thumbs: Input = {
   read: readPoint,
 };
 
-const shuffled = <T>(items: T[]): T[] =>
-  items
-    .map(item => [Math.random(), item] as const)
-    .sort(([a], [b]) => a - b)
-    .map(([, item]) => item);
-
 /** Radio buttons or checkboxes, and a field for another answer, whose box has an empty value. */
 const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: string }) => AnswerValue): Input => ({
-  render({ config: { options = [], allow_other, shuffle } }, texts) {
-    const boxes = (shuffle ? shuffled(options) : options).map(({ id, label }) => renderBox(type, id, label));
+  render({ config: { options = [], allow_other, shuffle } }, texts, seed) {
+    const boxes = (shuffle ? orderBy(seed, options) : options).map(({ id, label }) => renderBox(type, id, label));
     if (!allow_other) return boxes;
     const other = renderBox(type, '', texts.other);
-    const text = element('input.input', { maxlength: 5000, 'aria-label': texts.otherText });
+    const text = element('input.input', { 'aria-label': texts.otherText });
     other.addEventListener('change', () => text.focus()); // possible only if its box is checked: the styles show it then
     return [...boxes, other, text];
   },
@@ -116,11 +112,10 @@ const choice = (type: BoxType, toValue: (ids: string[], other: { other_text?: st
 
 /** A field for a text or a date. */
 const field: Input = {
-  render({ type, title, config: { input = 'text', max_length = 5000 } }) {
+  render({ type, title, config: { input = 'text' } }) {
     return [
       element(type === 'date' || input !== 'text' ? 'input.input' : 'textarea.input', {
         type,
-        maxlength: max_length,
         'aria-label': title,
         inputmode: input === 'number' ? 'decimal' : input,
         rows: 3,

@@ -11,7 +11,9 @@ export interface Scene {
   appearance(): Appearance | undefined;
   /** Moves the focus to the question. */
   focus(): void;
-  /** Ends the displayed card as `dismissed`, or closes the thanks. */
+  /** Whether the user has begun to answer the displayed card. */
+  isBegun(): boolean;
+  /** Ends the displayed card as *Not now* does, or closes the thanks. */
   dismiss(): void;
   reload(): Promise<void>;
 }
@@ -24,8 +26,8 @@ export interface Presenter {
   covers(card: Card): boolean;
   /** Whether the card waits for a click. It may be asked again. */
   waits(card: Card): boolean;
-  /** Places the frame, which has the card or its thanks; undefined: it is empty. */
-  show(card: Card | undefined): void;
+  /** Places the frame, which has the card or its thanks; undefined: it is empty. `opens`: also if the card waits for a click. */
+  show(card: Card | undefined, opens?: boolean): void;
   /** Opens the popover or dialog again, which the browser has closed because the element was moved. */
   moved(): void;
   /** Removes its additions to the page. */

@@ -1,15 +1,18 @@
 import type { Client } from '../client.ts';
 import { listen } from '../listen.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Content } from '../session/content.ts';
+import type { Content, End } from '../session/content.ts';
 import { createDraft } from '../session/draft.ts';
 import type { Metadata } from '../session/metadata.ts';
 import { isSupported } from '../session/steps.ts';
+import { asOwner } from '../tokens.ts';
 import type { Card, CardQuery } from '../types.ts';
 import { SDK } from '../version.ts';
 import { applyAppearance } from './appearance.ts';
-import { type CardView, renderCard } from './card-view.ts';
+import { type CardEvents, type CardView, renderCard } from './card-view.ts';
 import { element, parentOf } from './dom.ts';
+import { type Keeper, type KeptDraft, openDrafts } from './drafts.ts';
+import { keepKeys } from './keys.ts';
 import { presenterFor } from './presenter.ts';
 import { addSheet, STYLES } from './styles.ts';
 import { textsFor } from './texts.ts';
@@ -27,6 +30,12 @@ export interface Stage {
 
 interface StageHost extends HTMLElement {
   context: Metadata | undefined;
+}
+
+interface Shown {
+  card: Card;
+  view: CardView;
+  keeper: Keeper;
 }
 
 /** The nearest `lang` around an element, or the browser's language. */
@@ -65,9 +74,10 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const surface = element('div', {}, frame);
   /** Cards after the displayed one. */
   let coming: Card[] = [];
-  let shown: { card: Card; view: CardView } | undefined;
-  /** Whether the user has begun to answer it, or is finishing it. */
-  let isBegun = false;
+  let shown: Shown | undefined;
+  /** Cards that are hidden because the user has left their page, by id. */
+  const aside = new Map<string, Shown>();
+  const drafts = openDrafts(client.baseUrl, client.wire.now);
   let thanks: ThanksView | undefined;
   /** The element that had the focus before the view. */
   let origin: HTMLElement | null = null;
@@ -100,65 +110,136 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       if (mine !== turn) return;
       hasFailed = true;
       onError(error);
+      if (!shown && !thanks) await restore();
     }
   }
 
   const reload = () => load(false);
 
-  /** Queues new cards. */
+  /** Queues new cards. One with a draft on the device is shown with it, or by the page that keeps it. */
   async function take(cards: Card[]): Promise<void> {
-    const known = accepted(cards).filter(({ id }) => !finished.has(id));
-    const others = known.filter(({ id }) => id !== shown?.card.id);
+    const mine = turn;
+    const isShown = ({ id }: Card) => id === shown?.card.id;
+    const known = accepted(cards).filter(card => !finished.has(card.id) && (isShown(card) || !drafts.has(card.id)));
+    const others = known.filter(card => !isShown(card));
     coming = [...coming.filter(({ trigger }) => trigger), ...others];
-    tell(host, 'cards', { count: known.length });
     // An answer that the user has begun may itself have removed its card from the list, once the tab was hidden.
-    if (!thanks && !isBegun && !shown?.card.trigger && others.length === known.length) await replaceShown();
+    if (!thanks && !shown?.view.isBegun() && !shown?.card.trigger && others.length === known.length)
+      await replaceShown();
+    if (mine === turn) tell(host, 'cards', { count: known.length + Number(Boolean(shown && !known.some(isShown))) });
   }
 
   /** Puts the displayed card away, and shows the next one. */
   async function replaceShown(): Promise<void> {
     const mine = turn;
     await putAway();
-    if (mine === turn && !shown) next(false);
+    if (mine === turn && !shown && !(await restore())) next(false);
+  }
+
+  /** Whether this view is in a layout that is displayed. A view without another one may appear once it has a card. */
+  function isDisplayed(): boolean {
+    clear('card'); // without one it has no box
+    const hasBox = region.getClientRects().length > 0;
+    clear('empty');
+    return hasBox || document.querySelectorAll(host.localName).length < 2;
+  }
+
+  /** Shows the card that the user has left unfinished, where it was left, unless another page has it. Returns whether a card is shown. */
+  async function restore(): Promise<boolean> {
+    const mine = turn;
+    const owner = client.heldOwner?.();
+    for (const { card } of owner ? drafts.of(owner) : []) {
+      if (accepted([card]).length === 0 || !isDisplayed()) continue;
+      const keeper = drafts.keeperOf(card.id);
+      const kept = (await keeper.hold()) && mine === turn && !shown ? keeper.read() : undefined;
+      if (kept && resumeAt(kept, keeper)) return true;
+      keeper.release();
+      if (mine !== turn || shown) return true;
+    }
+    return false;
+  }
+
+  /** Displays a draft; returns whether it is whole. */
+  function resumeAt(kept: KeptDraft, keeper: Keeper): boolean {
+    client.adopt?.(kept.card.id, kept.owner);
+    try {
+      display(render(kept.card, keeper, kept));
+      return true;
+    } catch {
+      keeper.end();
+      return false;
+    }
   }
 
   /** Shows a card whose trigger has occurred, after the displayed one. Returns whether this view shows it. */
   function takeTriggered(card: Card): boolean {
     if (accepted([card]).length === 0) return false;
     if (shown?.card.id === card.id || coming.some(({ id }) => id === card.id)) return true;
+    if (drafts.has(card.id)) {
+      if (!shown && !thanks) void restore();
+      return true;
+    }
     coming.unshift(card);
     if (!shown && !thanks) next(false);
     return true;
   }
 
+  /** Hides a card whose page the user has left, unless it is begun. Returns whether it was to be shown or shown here. */
+  function hide({ id }: Card): boolean {
+    const count = coming.length;
+    coming = coming.filter(card => card.id !== id);
+    if (shown?.card.id !== id) return coming.length < count;
+    if (shown.view.isBegun()) return false;
+    aside.set(id, shown);
+    shown = undefined;
+    leaveTo(false);
+    return true;
+  }
+
+  /** Renders a card; `kept` is its draft on this device. */
+  function render(card: Card, keeper: Keeper, kept?: KeptDraft): Shown {
+    const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host), from: kept?.answer });
+    const owner = client.ownerOf?.(card.id) ?? client.heldOwner?.();
+    const events: CardEvents = {
+      onContent: content => draft.save(content).catch(onError),
+      onInput(input) {
+        if (owner) keeper.keep(input && { owner: asOwner(owner), card, answer: draft.state(), input });
+      },
+      onEnd: keeper.end,
+      onEnded(content, how) {
+        if (shown?.view === view) end(card, content, how);
+      },
+    };
+    const view = renderCard(card, textsFor(languageOf(host)).texts, events, kept?.input);
+    return { card, view, keeper };
+  }
+
   /** Shows the next card, if any; `goesOn`: the user has just finished a card. */
   function next(goesOn: boolean): void {
-    const { language, texts } = textsFor(languageOf(host));
     const card = coming.shift();
-    clear(card ? 'card' : 'empty');
+    display(card && (aside.get(card.id) ?? render(card, drafts.keeperOf(card.id))));
+    if (goesOn && card) shown?.view.focus();
+  }
+
+  /** Displays a rendered card, or an empty view. */
+  function display(rendered: Shown | undefined): void {
+    const { language, texts } = textsFor(languageOf(host));
+    clear(rendered ? 'card' : 'empty');
     region.setAttribute('aria-label', texts.view);
     frame.lang = language;
     const given = appearance();
     if (given) applyAppearance(surface, host, given);
-    if (card) {
-      const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host) });
-      const save = (content: Content) => {
-        isBegun = content.state !== 'seen';
-        return draft.save(content).catch(onError);
-      };
-      const view = renderCard(card, texts, save, content => {
-        if (shown?.view === view) end(card, content);
-      });
-      shown = { card, view };
-      region.append(view.node);
+    shown = rendered;
+    if (rendered) {
+      aside.delete(rendered.card.id);
+      region.append(rendered.view.node);
     }
-    presenter?.show(card);
-    if (goesOn && card) shown?.view.focus();
+    presenter?.show(rendered?.card, rendered?.view.isBegun());
   }
 
-  function end(card: Card, content: Content): void {
+  function end(card: Card, content: Content, how: End): void {
     shown = undefined;
-    const isDismissed = content.state === 'dismissed';
+    const isDismissed = how === 'dismissed';
     if (isDismissed && presenter?.covers(card)) coming = []; // the next one would open at once
     const isLast = coming.length === 0;
     if (!isDismissed && (isLast || card.thanks)) thank(card);
@@ -195,12 +276,25 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   function drop({ id }: Card): void {
     finished.add(id);
     coming = coming.filter(card => card.id !== id);
-    if (shown?.card.id === id) void replaceShown();
+    aside.delete(id);
+    if (shown?.card.id !== id) return;
+    shown.keeper.end();
+    void replaceShown();
+  }
+
+  /** Continues after Back to a page that the browser has kept; if another page has changed the draft, from there. */
+  async function resume({ view, keeper }: Shown): Promise<void> {
+    if (keeper.isLatest() && (await keeper.hold()) && keeper.isLatest()) return;
+    if (shown?.view !== view) return;
+    view.discard();
+    keeper.release();
+    shown = undefined;
+    display(undefined);
+    await reload();
   }
 
   function clear(state: 'empty' | 'card' | 'thanks'): void {
     thanks = undefined;
-    isBegun = false;
     region.replaceChildren();
     status.replaceChildren();
     host.dataset.state = state;
@@ -212,6 +306,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   async function putAway(): Promise<void> {
     if (!shown && !thanks) return;
     const saved = shown?.view.leave();
+    shown?.keeper.release();
     shown = undefined;
     clear('empty');
     presenter?.show(undefined);
@@ -231,6 +326,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const presenter = presenterFor({
     ...{ host, frame, texts, appearance, reload },
     focus: () => shown?.view.focus(),
+    isBegun: () => Boolean(shown?.view.isBegun()),
     dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
   });
   const listeners = [
@@ -239,10 +335,19 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       'pagehide',
       () => {
         leave();
+        shown?.keeper.release(); // the next page may go on with the card, and a lock would keep this one from Back
         fetchedAt = 0; // Back may show the page again, and other pages may have asked its question
       },
       true,
     ),
+    listen(window, 'pageshow', ({ persisted }: PageTransitionEvent) => {
+      if (persisted && shown?.view.isBegun()) void resume(shown);
+    }),
+    // Another tab has begun to answer the displayed card.
+    listen(window, 'storage', ({ key, newValue }: StorageEvent) => {
+      if (newValue && shown && key === drafts.nameOf(shown.card.id) && !shown.view.isBegun()) void replaceShown();
+    }),
+    ...keepKeys(root),
     listen(
       document,
       'visibilitychange',
@@ -270,10 +375,12 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     }),
     client.onLogout(() => {
       coming = [];
+      aside.clear();
       turn++;
+      shown?.keeper.end();
       void putAway().then(reload);
     }),
-    client.onTriggered?.(takeTriggered), // may show a card at once
+    client.onTriggered?.(takeTriggered, hide), // may show a card at once
   ];
   void reload();
   return {

@@ -1,35 +1,11 @@
 import { listen } from '../listen.ts';
 
-interface Watcher {
-  onclose: (() => void) | null;
-  destroy(): void;
-}
-type WatcherClass = new () => Watcher;
-
-/** Distance in pixels after which a swipe closes the sheet. */
-const SWIPE = 80;
-
-/** Closes a sheet that is swiped down from its top. */
-function watchSwipes(panel: HTMLElement, onClose: () => void): (() => void)[] {
-  let start: number | undefined;
-  let distance = 0;
-  const yOf = ({ touches }: TouchEvent) => touches[0]?.clientY ?? 0;
-  const move = (to: number) => {
-    distance = Math.max(0, to);
-    panel.style.transform = distance ? `translateY(${distance}px)` : '';
-  };
-  return [
-    listen(panel, 'touchstart', (event: TouchEvent) => {
-      const isSheet = matchMedia('(max-width: 599px)').matches;
-      start = isSheet && panel.scrollTop <= 0 ? yOf(event) : undefined;
-    }),
-    listen(panel, 'touchmove', (event: TouchEvent) => start !== undefined && move(yOf(event) - start)),
-    listen(panel, 'touchend', () => {
-      const isClosed = distance > SWIPE;
-      move(0);
-      if (isClosed) onClose();
-    }),
-  ];
+/** Effect and condition of closing. */
+interface Closing {
+  /** Ends the displayed card as *Not now* does. */
+  close(): void;
+  /** Whether the user has begun to answer it. */
+  isBegun(): boolean;
 }
 
 /** Calls `onClose` for Back. Browsers without the Navigation API report a new fragment in the URL in the same way. */
@@ -43,35 +19,44 @@ function watchBack(onClose: () => void): () => void {
   );
 }
 
-/**
- * Calls `close` for Esc, Back, a press outside and a swipe; `isOwn` presses outside are ignored, as is everything while the
- * panel has no box. Returns a function that ends the watch.
- */
-export function watchClosing(panel: HTMLElement, close: () => void, isOwn: (event: Event) => boolean): () => void {
-  const onClose = () => panel.getClientRects().length > 0 && close();
-  const { CloseWatcher } = globalThis as { CloseWatcher?: WatcherClass };
-  const isModal = panel instanceof HTMLDialogElement;
-  const watcher = CloseWatcher && !isModal ? new CloseWatcher() : undefined;
-  if (watcher) watcher.onclose = onClose;
-  const isOutside = ({ clientX, clientY }: PointerEvent) => {
+/** Calls `onClose` for a press outside. A scroll does not count, nor does a selection that ends outside. */
+function watchPresses(panel: HTMLElement, onClose: () => void): (() => void)[] {
+  const isOutside = ({ clientX, clientY }: MouseEvent) => {
     const { left, right, top, bottom } = panel.getBoundingClientRect();
     return clientX < left || clientX > right || clientY < top || clientY > bottom;
   };
+  let hasBegunOutside = false;
+  const notePress = (event: PointerEvent) => {
+    hasBegunOutside = isOutside(event);
+  };
+  const endPress = (event: MouseEvent) => {
+    if (hasBegunOutside && event.detail > 0 && isOutside(event)) onClose(); // `detail` is 0 for keys
+    hasBegunOutside = false;
+  };
+  return [listen(document, 'pointerdown', notePress, true), listen(document, 'click', endPress, true)];
+}
+
+/**
+ * Watches the ways to close a panel besides its buttons: for a dialog Esc and Back, and a press outside while the card is untouched; for a popover,
+ * next to which the page is used, Esc inside. A panel without a box stays. Returns a function that ends the watch.
+ */
+export function watchClosing(panel: HTMLElement, { close, isBegun }: Closing): () => void {
+  const onClose = () => panel.getClientRects().length > 0 && close();
+  if (!(panel instanceof HTMLDialogElement))
+    return listen(panel, 'keydown', (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
+      event.preventDefault(); // a dialog of the app around it stays
+      onClose();
+    });
   const stops = [
-    ...watchSwipes(panel, onClose),
     watchBack(onClose),
     listen(panel, 'cancel', event => {
       event.preventDefault(); // the view closes it, once the answer is recorded
       onClose();
     }),
-    listen(document, 'keydown', ({ key, defaultPrevented }: KeyboardEvent) => {
-      const inner = document.activeElement?.closest('dialog[open], [popover]'); // of the app: Esc is for it
-      if (key === 'Escape' && !watcher && !isModal && !inner && !defaultPrevented) onClose();
-    }),
-    listen(document, 'pointerdown', (event: PointerEvent) => isOutside(event) && !isOwn(event) && onClose(), true),
+    ...watchPresses(panel, () => isBegun() || onClose()),
   ];
   return () => {
-    watcher?.destroy();
     for (const stop of stops) stop();
   };
 }

@@ -44,7 +44,7 @@ function opensFrom(host: Element, event: Event): boolean {
   return Boolean(opens && event.composedPath().some(node => node instanceof Element && node.matches(opens)));
 }
 
-function createPresenter({ host, frame, texts, appearance, focus, dismiss, reload }: Scene): Presenter {
+function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
   const parent = frame.parentElement as HTMLElement;
   const tab = renderTab();
@@ -68,20 +68,19 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
 
   function open(): void {
     frame.hidden = false;
-    const panel = openPanel(parent, placement, texts().view, frame);
+    const panel = openPanel(parent, placement, texts(), { frame, onClose: dismiss });
     showTab(false);
     if (placement === 'modal') focus();
-    const isOwn = (event: Event) => event.composedPath().includes(tab) || opensFrom(host, event);
-    const unwatch = watchClosing(panel.node, dismiss, isOwn);
+    const unwatch = watchClosing(panel.node, { close: dismiss, isBegun });
     shut = () => {
       shut = undefined;
       unwatch();
       panel.remove();
     };
   }
-  /** Opens the panel for a click, or closes it. Without a card, it asks for new ones first. */
+  /** Opens the panel for a click, or closes it unless the card is begun. Without a card, it asks for new ones first. */
   async function toggle(): Promise<void> {
-    if (shut) return dismiss();
+    if (shut) return isBegun() ? focus() : dismiss();
     if (!placement) await reload();
     if (!placement) return;
     open();
@@ -92,11 +91,11 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
   parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
   const stopListening = listen(document, 'click', event => opensFrom(host, event) && void toggle());
-  function show(next: Card | undefined): void {
+  function show(next: Card | undefined, opens = false): void {
     shown = next;
     placement = next && placementOf(next);
     const isInline = !placement || placement === 'inline';
-    const isClosed = placement === 'button' && !shut;
+    const isClosed = placement === 'button' && !shut && !opens;
     host.style.display = isInline ? '' : 'contents';
     showTab(isClosed && !host.hasAttribute('opens'));
     if (isInline) shut?.();
@@ -112,8 +111,9 @@ function createPresenter({ host, frame, texts, appearance, focus, dismiss, reloa
     show,
     moved() {
       const card = shown;
+      const wasOpen = Boolean(shut);
       show(undefined);
-      show(card);
+      show(card, wasOpen);
     },
     close() {
       shut?.();

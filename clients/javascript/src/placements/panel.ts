@@ -1,4 +1,5 @@
-import { element } from '../feedback/dom.ts';
+import { button, element, icon } from '../feedback/dom.ts';
+import type { Texts } from '../feedback/texts.ts';
 import type { Placement } from '../types.ts';
 
 /** A panel over the page. */
@@ -7,20 +8,36 @@ export interface Panel {
   remove(): void;
 }
 
+interface Parts {
+  /** The content. */
+  frame: HTMLElement;
+  /** Called by the close button. */
+  onClose(): void;
+}
+
+/** A button that only has a cross. */
+function renderCross(label: string, onClose: () => void): HTMLButtonElement {
+  const cross = button('cross', '', onClose);
+  cross.setAttribute('aria-label', label);
+  cross.append(icon('M6 6 18 18M18 6 6 18'));
+  return cross;
+}
+
 /** Shows content in a modal dialog or in a popover, both above everything of the page. `remove` puts the content back. */
 export function openPanel(
   parent: HTMLElement,
   placement: Placement | undefined,
-  label: string,
-  frame: HTMLElement,
+  texts: Texts,
+  { frame, onClose }: Parts,
 ): Panel {
   const at = placement === 'button' ? 'popover-bottom-right' : placement;
-  const attributes = { 'data-at': at, 'aria-label': label };
+  const attributes = { 'data-at': at, 'aria-label': texts.view };
+  const cross = renderCross(texts.close, onClose);
   // A dialog takes the focus even as a popover.
   const node =
     at === 'modal'
-      ? element('dialog.panel', attributes, frame)
-      : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
+      ? element('dialog.panel', attributes, frame, cross)
+      : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame, cross);
   parent.append(node);
   if (node instanceof HTMLDialogElement) {
     node.showModal();

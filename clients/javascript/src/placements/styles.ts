@@ -8,12 +8,15 @@ export const STYLES = `
 .panel[data-at$=left] { margin-left: 0; }
 .panel[data-at$=right] { margin-right: 0; }
 .panel:modal::backdrop { background: rgb(0 0 0 / 0.5); }
+.cross { position: absolute; top: 4px; inset-inline-end: 4px; width: 44px; padding: 0; display: grid; place-items: center; border-color: transparent; color: var(--parley-text, var(--_t, CanvasText)); }
+.cross svg { width: 20px; }
+.panel:has(.thanks) .cross { display: none; }
+.panel :is(.progress, legend) { padding-inline-end: 32px; }
 .tab { position: fixed; inset: auto calc(16px + env(safe-area-inset-right, 0px)) calc(16px + env(safe-area-inset-bottom, 0px)) auto; border-radius: 22px; border-color: var(--_accent); background: var(--_accent); color: var(--_on); }
 @media (max-width: 599px) {
   .panel[data-at] { inset: auto 0 var(--_below, 0px); width: 100%; margin: 0; max-height: calc(90% - var(--_below, 0px)); border-radius: var(--_radius) var(--_radius) 0 0; }
   .panel :is(.card, .thanks) { border-width: 1px 0 0; border-end-start-radius: 0; border-end-end-radius: 0; }
   .panel :is(.actions, .thanks) { padding-bottom: calc(20px + env(safe-area-inset-bottom, 0px)); }
-  .panel::before { content: ''; position: absolute; z-index: 1; inset: 6px 0 auto; margin: auto; width: 36px; height: 4px; border-radius: 2px; background: color-mix(in srgb, GrayText 60%, transparent); }
 }
 @media (prefers-reduced-motion: no-preference) { .panel { animation: in 0.2s; } @keyframes in { from { opacity: 0; translate: 0 16px; } } }
 `;

@@ -1,6 +1,6 @@
 /**
  * An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`, with `&triggers` if it tracks events and
- * `&placement=…` if it places cards.
+ * `&placement=…` if it places cards. `&later=…` sets the clock forward, in milliseconds.
  */
 import { addTexts, defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
 import {
@@ -40,6 +40,7 @@ const client = createClient({
   baseUrl: query.get('base') ?? '',
   provider: tokenEndpoint('/v1/svc/auth/token', () => ({ headers: { Authorization: `Bearer ${window.parley.user}` } })),
   retry: { baseMs: 50 },
+  wire: { now: () => Date.now() + Number(query.get('later')) },
 });
 if (query.has('triggers')) addTriggers(client);
 const outbox = createOutbox(client, { retry: { baseMs: 50 } });
