@@ -103,6 +103,46 @@ describe.runIf(hasBrowser())('triggers in a browser', () => {
     await triggerStored(tenant, 'url: /pricing');
   });
 
+  /** Goes to a page of a single-page app. */
+  const navigate = (page: Page, path: string, how: 'pushState' | 'replaceState' = 'pushState') =>
+    page.evaluate(([how, path]) => history[how](null, '', path), [how, path] as const);
+
+  test('an untouched card for one page hides on other pages without a dismissal, and returns as the same view of it', async () => {
+    const { page, tenant } = await open({ Pricing: { url: { op: 'ends_with', value: '/pricing' } } });
+    await navigate(page, '/pricing');
+    await heading(page, 'Pricing').waitFor();
+    await waitFor(() => page.evaluate(async () => (await window.parley.outbox.waiting()).length > 0)); // it is seen
+    await navigate(page, '/blog');
+    await heading(page, 'Pricing').waitFor({ state: 'detached' });
+    expect(await page.locator('parley-feedback').getAttribute('data-state')).toBe('empty');
+    await page.goBack();
+    await heading(page, 'Pricing').waitFor();
+    await navigate(page, '/blog', 'replaceState');
+    await heading(page, 'Pricing').waitFor({ state: 'detached' });
+    await navigate(page, '/pricing');
+    await page.getByRole('radio', { name: '9' }).check();
+    await navigate(page, '/blog'); // a touched one stays until it is finished
+    await settle(page);
+    expect(await page.getByRole('radio', { name: '9' }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Send' }).click();
+    const answers = await waitFor(async () => {
+      const found = await answersOf(tenant);
+      return found.some(({ state }) => state === 'completed') && found;
+    });
+    expect(answers.map(({ state }) => state)).toEqual(['completed']); // one view, one answer
+  });
+
+  test('a browser without the Navigation API notices a router too', async () => {
+    const { page } = await open({ Pricing: { url: { op: 'ends_with', value: '/pricing' } } });
+    await page.addInitScript(() => Object.defineProperty(window, 'navigation', { value: undefined }));
+    await page.reload();
+    await page.waitForFunction(() => window.parley?.client.pollAfterMs() && localStorage['parley-triggers']);
+    await navigate(page, '/pricing');
+    await heading(page, 'Pricing').waitFor();
+    await navigate(page, '/blog');
+    await heading(page, 'Pricing').waitFor({ state: 'detached' });
+  });
+
   test('the page on which a returning user starts shows the card', async () => {
     const { page } = await open({ Pricing: { url: { op: 'contains', value: 'visit=2' } } });
     await page.goto(`${page.url()}&visit=2`);

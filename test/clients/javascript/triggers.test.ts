@@ -63,6 +63,8 @@ class App {
   client!: TriggerClient;
   network!: Network;
   step: Step = { do: 'restart' };
+  show = (card: Card): boolean => this.shown.push(Number(card.id.slice('card_'.length))) > 0;
+  hide?: (card: Card) => boolean;
 
   constructor() {
     this.restart();
@@ -84,10 +86,7 @@ class App {
     };
     const client = createClient({ baseUrl: 'https://feedback.example.com', provider, wire: this.network });
     this.client = addTriggers(client, { storage: this.storage });
-    this.client.onTriggered(card => {
-      this.shown.push(Number(card.id.slice('card_'.length)));
-      return true;
-    });
+    this.client.onTriggered(this.show, this.hide);
   }
 
   async play(step: Step): Promise<void> {
@@ -132,6 +131,68 @@ describe('triggers.json', () => {
 
   test.each(conditions)('$where is $met', ({ where, met }) => {
     expect(isMet(triggerOf({ where }), properties)).toBe(met);
+  });
+});
+
+/** Cards that an interface of its own shows, which keeps those that are begun. */
+async function showLimited(url: Trigger['url']) {
+  const app = new App();
+  const shown = new Set<string>();
+  const begun = new Set<string>();
+  app.show = ({ id }) => Boolean(shown.add(id));
+  app.hide = ({ id }) => !begun.has(id) && shown.delete(id);
+  app.restart();
+  const list = [{ card: 1, trigger: { event: 'a', url }, expires_at: '1970-01-01T01:00:00Z' }];
+  const fetch = (cards: CardInCase[] = list) => app.play({ do: 'fetch', cards });
+  app.client.trackPage('/pricing');
+  await fetch();
+  app.client.track('a');
+  return { app, shown, begun, fetch };
+}
+
+describe('a card for one page', () => {
+  const pricing = { op: 'ends_with', value: '/pricing' } as const;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('hides when the user leaves the page, and is shown again on return', async () => {
+    const { app, shown } = await showLimited(pricing);
+    expect([...shown]).toEqual(['card_1']);
+    for (let round = 0; round < 2; round++) {
+      app.client.trackPage('/blog');
+      expect([...shown]).toEqual([]);
+      app.client.trackPage('/help');
+      app.client.trackPage('/pricing');
+      expect([...shown]).toEqual(['card_1']);
+    }
+  });
+
+  test('stays when it is begun, or not limited', async () => {
+    const { app, shown, begun } = await showLimited(pricing);
+    begun.add('card_1');
+    app.client.trackPage('/blog');
+    expect([...shown]).toEqual(['card_1']);
+    const other = await showLimited(null);
+    other.app.client.trackPage('/blog');
+    expect([...other.shown]).toEqual(['card_1']);
+  });
+
+  test('does not return if it has expired, if the list no longer has it, or to another user', async () => {
+    const expired = await showLimited(pricing);
+    expired.app.client.trackPage('/blog');
+    await expired.app.play({ do: 'wait', seconds: 3601 });
+    expired.app.client.trackPage('/pricing');
+    expect([...expired.shown]).toEqual([]);
+    const gone = await showLimited(pricing);
+    gone.app.client.trackPage('/blog');
+    await gone.fetch([]);
+    gone.app.client.trackPage('/pricing');
+    expect([...gone.shown]).toEqual([]);
+    const other = await showLimited(pricing);
+    other.app.client.trackPage('/blog');
+    other.app.client.logout();
+    other.app.client.trackPage('/pricing');
+    expect([...other.shown]).toEqual([]);
   });
 });
 

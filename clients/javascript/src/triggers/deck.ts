@@ -1,6 +1,6 @@
 import { notify } from '../callbacks.ts';
-import type { Card } from '../types.ts';
 import type { Gate } from './gate.ts';
+import { createLimitedCards, type Display } from './limited.ts';
 import { isMet, isOnPage, type Properties } from './matching.ts';
 import type { Memory, TriggeredCard } from './memory.ts';
 
@@ -13,24 +13,24 @@ export interface Deck {
   lookAtPage(): void;
   /** Shows cards that the present page set off before the first view existed. */
   showDue(): void;
-  /** Ends the delay of all other cards. */
-  keepWaiting(ids: string[]): void;
+  /** Ends the delay of all other cards, and does not show them again. */
+  keepOnly(ids: string[]): void;
 }
 
 interface Parts {
   memory: Memory;
   gate: Gate;
-  /** Shows a card; returns whether it is shown. */
-  present(card: Card): boolean;
+  display: Display;
 }
 
 /** Creates the deck. Every occurrence is compared with the cards at hand only. */
-export function createDeck({ memory, gate, present }: Parts): Deck {
+export function createDeck({ memory, gate, display }: Parts): Deck {
   /** Timers of cards that wait for their delay. */
   const waiting = new Map<string, ReturnType<typeof setTimeout>>();
   let url = '';
   /** Cards that have counted the present page. */
   const counted = new Set<string>();
+  const limited = createLimitedCards(display, gate);
 
   function cancel(isCancelled: (card: TriggeredCard) => boolean): void {
     for (const card of memory
@@ -44,9 +44,10 @@ export function createDeck({ memory, gate, present }: Parts): Deck {
 
   function show(card: TriggeredCard): void {
     waiting.delete(card.id);
-    if (!gate.isOpen(card) || !present(card)) return;
+    if (!gate.isOpen(card) || !display.present(card)) return;
     gate.pass(card);
     memory.setCount(card.id, 0);
+    limited.add(card);
   }
 
   /** Counts an occurrence, and shows the card with the last one. */
@@ -82,6 +83,7 @@ export function createDeck({ memory, gate, present }: Parts): Deck {
       url = next;
       counted.clear();
       cancel(({ trigger }) => !isOnPage(trigger, url));
+      notify(limited.follow, url);
       lookAtPage();
     },
     lookAtPage,
@@ -90,7 +92,10 @@ export function createDeck({ memory, gate, present }: Parts): Deck {
         if (counted.has(card.id) && !waiting.has(card.id) && memory.countOf(card.id) >= card.trigger.count)
           notify(show, card);
     },
-    keepWaiting: ids => cancel(({ id }) => !ids.includes(id)),
+    keepOnly(ids) {
+      cancel(({ id }) => !ids.includes(id));
+      limited.keepOnly(ids);
+    },
   };
 }
 

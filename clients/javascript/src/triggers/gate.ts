@@ -3,6 +3,8 @@ import type { Card } from '../types.ts';
 /** Which cards may be shown now. */
 export interface Gate {
   isOpen(card: Card): boolean;
+  /** Whether the card has not expired. */
+  isLive(card: Card): boolean;
   /** Notes that a card is shown. */
   pass(card: Card): void;
   /** Notes a new list; cards shown at least `pollAfterMs` ago may be shown again. */
@@ -18,9 +20,10 @@ export function createGate(now: () => number): Gate {
   /** When each card was shown. A list that is fetched right after may still contain an answered one. */
   const shown = new Map<string, number>();
   let isAsked = false;
+  const isLive = ({ expires_at }: Card) => !expires_at || Date.parse(expires_at) > now();
   return {
-    isOpen: ({ id, expires_at, in_cooldown }) =>
-      !shown.has(id) && !(in_cooldown && isAsked) && (!expires_at || Date.parse(expires_at) > now()),
+    isLive,
+    isOpen: card => !shown.has(card.id) && !(card.in_cooldown && isAsked) && isLive(card),
     pass({ id, in_cooldown }) {
       shown.set(id, now());
       isAsked ||= Boolean(in_cooldown);

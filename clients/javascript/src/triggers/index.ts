@@ -24,7 +24,7 @@ export interface TriggerClient extends Client {
   track(name: string, properties?: Properties): void;
   /** Reports the displayed URL or screen. In browsers the URL is watched. */
   trackPage(url: string): void;
-  onTriggered(listener: (card: Card) => boolean): () => void;
+  onTriggered(listener: (card: Card) => boolean, hide?: (card: Card) => boolean): () => void;
 }
 
 /**
@@ -36,13 +36,20 @@ export function addTriggers(client: Client, options: TriggerOptions = {}): Trigg
   const { listCards, ownerOf } = client;
   const memory = openMemory(options.storage);
   const gate = createGate(client.wire.now);
-  const listeners = new Set<(card: Card) => boolean>();
-  const deck = createDeck({ memory, gate, present: card => [...listeners].some(listener => listener(card)) });
+  const listeners = new Set<{ show(card: Card): boolean; hide?: ((card: Card) => boolean) | undefined }>();
+  const deck = createDeck({
+    memory,
+    gate,
+    display: {
+      present: card => [...listeners].some(({ show }) => show(card)),
+      hide: card => [...listeners].some(({ hide }) => hide?.(card)),
+    },
+  });
   let isRefused = false;
 
   function take(list: Card[]): void {
     const cards = list.filter((card): card is TriggeredCard => Boolean(card.trigger));
-    deck.keepWaiting(cards.map(({ id }) => id));
+    deck.keepOnly(cards.map(({ id }) => id));
     memory.keep(cards[0] && ownerOf(cards[0].id), cards);
     gate.renew(list, client.pollAfterMs());
     deck.lookAtPage();
@@ -76,7 +83,8 @@ export function addTriggers(client: Client, options: TriggerOptions = {}): Trigg
       deck.event(name, properties);
     },
     trackPage: deck.page,
-    onTriggered(listener: (card: Card) => boolean) {
+    onTriggered(show: (card: Card) => boolean, hide?: (card: Card) => boolean) {
+      const listener = { show, hide };
       listeners.add(listener);
       deck.showDue();
       return () => void listeners.delete(listener);

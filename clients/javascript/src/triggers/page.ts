@@ -4,6 +4,9 @@ interface PageDocument extends Document {
   prerendering?: boolean;
 }
 
+/** Interval of reading the URL in browsers without the Navigation API, which do not report changes by routers. */
+const POLL_MS = 500;
+
 interface Watcher {
   /** Called with the clicked element and all around it, also in shadow roots. */
   onClick(path: EventTarget[]): void;
@@ -27,6 +30,7 @@ export function watchPage({ onClick, onPage }: Watcher): void {
     true,
   );
   if (navigation) listen(navigation, 'currententrychange', look);
+  else setInterval(look, POLL_MS);
   listen(document, 'prerenderingchange', look);
   listen(window, 'pageshow', ({ persisted }: PageTransitionEvent) => {
     if (!persisted) return;
