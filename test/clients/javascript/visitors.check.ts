@@ -1,0 +1,111 @@
+/**
+ * Visitors of a website who scroll, click, type and leave at random, next to cards: no chosen score is missing from the results, and only
+ * those who decline are dismissed. `VISITORS=300 npx vitest run --config test/clients/vitest.config.ts visitors` is the whole.
+ */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, createWorker, type TestApi, waitFor } from '../../support/api.ts';
+import { openPage } from '../../support/browser.ts';
+import { hasBrowser, openBrowser } from '../../support/chromium.ts';
+import { makeTenant, publishQuestion, type TestTenant } from '../../support/make.ts';
+import { bundleApp, servePage } from './page-server.ts';
+import { type Memory, visit } from './visitor.ts';
+
+const VISITORS = Number(process.env.VISITORS ?? 12);
+const AT_ONCE = 4;
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const PLACEMENTS = ['popover-bottom-right', 'inline', 'modal', 'popover-top-left'];
+
+const QUESTION = {
+  ...{ type: 'nps', title: 'How likely are you to recommend us?', frequency: { ignore_cooldown: true } },
+  follow_ups: [{ key: 'why', type: 'text', title: 'Why?', config: {}, required: false }],
+};
+
+interface Stored {
+  identity: string;
+  state: string;
+  values: { main?: number };
+}
+
+describe.runIf(hasBrowser())('visitors of a page with cards', () => {
+  const stack = new AsyncDisposableStack();
+  let api: TestApi;
+  let browser: Browser;
+  let tenant: TestTenant;
+  let url: string;
+  beforeAll(async () => {
+    api = stack.use(await createApi());
+    stack.use(await createWorker(api));
+    const app = await bundleApp();
+    tenant = await makeTenant(api);
+    await publishQuestion(api, tenant, QUESTION);
+    url = stack.use(await servePage(tenant, app, api.baseUrl)).url;
+    browser = await openBrowser();
+    stack.defer(() => browser.close());
+  });
+  afterAll(() => stack.disposeAsync());
+
+  /** Lets a visitor use the site; resolves with the answer to expect. */
+  async function letVisit(number: number): Promise<Memory> {
+    const isPhone = number % 2 === 1;
+    await using watched = await openPage(browser, isPhone ? PHONE : { viewport: { width: 1280, height: 800 } });
+    const placement = PLACEMENTS[number % PLACEMENTS.length] as string;
+    const query = new URLSearchParams({ user: `user|${number}`, base: api.baseUrl, placement });
+    const memory = await visit(watched, { seed: number, isPhone, placement, url: `${url}/?${query}` });
+    expect([number, watched.complaints]).toEqual([number, []]);
+    return memory;
+  }
+
+  /** The stored answers by identity. A card that was not touched may have been seen on several pages. */
+  const stored = async (): Promise<Map<string, Stored[]>> => {
+    const all = new Map<string, Stored[]>();
+    let path: string | undefined = '/v1/answers?limit=100';
+    while (path) {
+      const { body } = await api.request('GET', path, { as: tenant.key.apiKey });
+      for (const answer of body.data as Stored[])
+        all.set(answer.identity, [...(all.get(answer.identity) ?? []), answer]);
+      path = body.next_cursor ? `/v1/answers?limit=100&cursor=${encodeURIComponent(body.next_cursor)}` : undefined;
+    }
+    return all;
+  };
+
+  test(
+    `${VISITORS} visitors: every chosen score is stored, and using the page dismisses nobody`,
+    async () => {
+      const numbers = Array.from({ length: VISITORS }, (_, number) => number);
+      const memories: Memory[] = [];
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          for (let number = numbers.shift(); number !== undefined; number = numbers.shift())
+            memories[number] = await letVisit(number);
+        }),
+      );
+      const faultsIn = (all: Map<string, Stored[]>) =>
+        memories.flatMap((memory, number) => {
+          const answers = all.get(`user|${number}`) ?? [];
+          const scored = answers
+            .filter(({ state }) => /partial|completed/.test(state))
+            .map(({ values }) => values.main);
+          const isWronglyDismissed = !memory.hasDeclined && answers.some(({ state }) => state === 'dismissed');
+          const isRight = scored.join() === `${memory.score ?? ''}` && !isWronglyDismissed;
+          return isRight ? [] : [{ number, ...memory, answers: answers.map(({ state, values }) => [state, values]) }];
+        });
+      await waitFor(async () => faultsIn(await stored()).length === 0, 15_000).catch(() => undefined);
+      const answers = await stored();
+      expect(faultsIn(answers)).toEqual([]);
+      const count = (state: string) => [...answers.values()].flat().filter(answer => answer.state === state).length;
+      const scored = memories.filter(({ score }) => score !== undefined).length;
+      expect(scored).toBeGreaterThan(VISITORS / 4); // the visitors do use the cards
+      const [question] = (await api.request('GET', '/v1/questions', { as: tenant.key.apiKey })).body.data;
+      const results = await waitFor(async () => {
+        const { body } = await api.request('GET', `/v1/questions/${question.id}/results`, { as: tenant.key.apiKey });
+        return body.score.answers === scored && body;
+      });
+      expect(results.score.answers).toBe(scored);
+      process.stdout.write(
+        `visitors ${VISITORS}: ${scored} scores, all stored; completed ${count('completed')}, partial ${count('partial')}, dismissed ${count('dismissed')}, seen ${count('seen')}\n`,
+      );
+    },
+    60_000 + VISITORS * 20_000,
+  );
+});
