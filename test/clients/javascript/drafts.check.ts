@@ -114,7 +114,7 @@ describe.runIf(hasBrowser())('a card that is left unfinished', () => {
     await page.getByText('Please enter no more than 5000 characters.').waitFor();
   });
 
-  test('is on a page of its kind only for its user', async () => {
+  test('is shown to its user only, and without a token on the device', async () => {
     await using watched = await open([cardOf([NPS])]);
     const { page } = watched;
     await page.getByRole('radio', { name: '2 of 10' }).check();
