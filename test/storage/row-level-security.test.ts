@@ -124,6 +124,14 @@ test('every table of tenants has row-level security and a policy for one tenant'
   expect(walled.map(({ name }) => name).toSorted()).toEqual(names().toSorted());
 });
 
+test('the planner knows the tenant of no policy, which would plan for the first tenant of a connection', async () => {
+  const known = await database.query<{ table: string; policy: string }>(
+    `select tablename as table, policyname as policy from pg_policies
+     where concat(qual, with_check) like '%current_setting%' and concat(qual, with_check) not like '%ROW(0, 0) < ROW(0, 1)%'`,
+  );
+  expect(known, 'use CURRENT_TENANT or CURRENT_ACCOUNT of src/storage/row-scope.ts').toEqual([]);
+});
+
 test('every table of tenants has the tenant first in its primary key', async () => {
   const keys = await database.query<{ table: string; first: string }>(
     `select indrelid::regclass::text as table, attname as first from pg_index
