@@ -3,9 +3,10 @@ import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { readDurability } from '../platform/postgres-durability.ts';
+import { findFirmDefaults } from '../platform/postgres-session.ts';
 import { findSettingHints } from '../platform/postgres-settings.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
-import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import { type DatabaseUrl, isPooled, rolePrefixOf } from '../platform/store-urls.ts';
 import { countLosses } from '../storage/conservation.ts';
 import { actsAsApiOnly, checkRoles, findExcessRights, roleName } from '../storage/database-roles.ts';
 import { isCompatible, readSchemaState } from '../storage/migrate.ts';
@@ -46,6 +47,7 @@ export async function examineDatabase({ url, secretKeys }: Database, config: Con
     well('database', 'reachable'),
     ...(await examineDurability(url, config.QUEUE_DURABILITY === 'relaxed')),
     ...(await examineSettings(url)),
+    ...(await examineDefaults(url)),
     ...schema,
     ...inside,
     ...access,
@@ -70,6 +72,13 @@ async function examineSettings(url: DatabaseUrl): Promise<Check[]> {
   const hints = await withClient(url, findSettingHints);
   if (hints.length === 0) return [well('database settings', 'at least as recommended')];
   return hints.map(hint => ({ name: 'database settings', ok: true, ...hint }));
+}
+
+/** Checks that no default of the database or its user changes how Parley behaves. */
+async function examineDefaults(url: DatabaseUrl): Promise<Check[]> {
+  const faults = await withClient(url, client => findFirmDefaults(client, isPooled(url)));
+  if (faults.length === 0) return [well('database defaults', 'are replaced where they differ')];
+  return faults.map(({ detail, remedy }) => ill('database defaults', detail, remedy));
 }
 
 /** Checks that the secret keys decrypt all stored values, and which of them are still, or not yet, needed. */

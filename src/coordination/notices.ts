@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { createThrottle, type Log } from '../platform/log.ts';
+import { SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { openRedis } from '../platform/redis.ts';
 import { type DatabaseUrl, directUrlOf, type RedisUrl } from '../platform/store-urls.ts';
 import { withTimeout } from '../platform/timeouts.ts';
@@ -169,7 +170,7 @@ function listenToDatabase(database: DatabaseUrl, events: DatabaseEvents, log: Lo
     try {
       await client.connect();
       client.on('notification', message => events.notified(message.channel, message.payload ?? ''));
-      await client.query(`listen ${CHANNEL}; listen ${RECORDS_CHANNEL}`);
+      await client.query(`${SESSION_SETTINGS}; listen ${CHANNEL}; listen ${RECORDS_CHANNEL}`);
       channel.alive = true;
       channel.aliveAt = performance.now();
       events.connected();

@@ -1,8 +1,9 @@
 import { Pool } from 'pg';
 import { createThrottle, type Log } from '../platform/log.ts';
 import { outlive, readsUrl } from '../platform/postgres-client.ts';
+import { BEGIN, SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { connected, openRedis } from '../platform/redis.ts';
-import { type DatabaseUrl, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import { type DatabaseUrl, isPooled, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
 
 /** An addition to one counter of the store. */
 export interface StoreDelta {
@@ -59,7 +60,7 @@ export function openRedisCounters(url: RedisUrl, log: Log): CounterStore {
 /** All processes lock rows in one order, so they never deadlock. A counter may occur twice in a batch. */
 const ADD = `
   with added as (
-    insert into rate_counters (key, count, expires_at)
+    insert into public.rate_counters (key, count, expires_at)
     select key, sum(count), max(expires_at)
     from unnest($1::text[], $2::bigint[], $3::timestamptz[]) as delta (key, count, expires_at)
     group by key order by key
@@ -80,7 +81,7 @@ async function addInTransaction(pool: Pool, role: string, params: unknown[]): Pr
   let failure: Error | undefined;
   try {
     const [, , added] = await Promise.all([
-      client.query('begin'),
+      client.query(BEGIN),
       client.query("select set_config('role', $1, true), set_config('statement_timeout', '2000', true)", [role]),
       client.query<Total>(ADD, params),
       client.query('commit'),
@@ -103,6 +104,7 @@ export function openDatabaseCounters(database: DatabaseUrl, log: Log): CounterSt
     query_timeout: 2000,
     pipeline: true,
     application_name: 'parley_rate_limits',
+    ...(isPooled(database) ? {} : { onConnect: client => client.query(SESSION_SETTINGS) }),
   })
     .on('connect', outlive)
     .on('error', reportTo(log));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientBase, type ClientConfig } from 'pg';
-import { type DatabaseUrl, directUrlOf, urlOf } from './store-urls.ts';
+import { SESSION_SETTINGS } from './postgres-session.ts';
+import { type DatabaseUrl, directUrlOf, isPooled, urlOf } from './store-urls.ts';
 
 /** Connection time-out. */
 const CONNECT_TIMEOUT_MS = 2500;
@@ -29,8 +30,15 @@ export const readsUrl = (database: DatabaseUrl, direct = false) => ({
 export const withDirectClient = <T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> =>
   withClient(directUrlOf(database), work);
 
-/** Runs work on a separate connection, which is closed afterwards. */
-export async function withClient<T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> {
+/** Runs work on a separate connection, which is closed afterwards. Results do not depend on the database's defaults. */
+export const withClient = <T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> =>
+  withPlainClient(database, async client => {
+    if (!isPooled(database)) await client.query(SESSION_SETTINGS);
+    return work(client);
+  });
+
+/** As `withClient`, with the settings of the session as they are: those of other clients behind a pooler. */
+export async function withPlainClient<T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: urlOf(database), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   outlive(client);
   try {
@@ -48,7 +56,7 @@ const CANNOT_CONNECT_NOW = '57P03';
 
 /** Returns the state of a server by its connection string. Never rejects. */
 export const probeServer = (url: DatabaseUrl): Promise<ServerState> =>
-  withClient(url, client => client.query('select 1')).then(
+  withPlainClient(url, client => client.query('select 1')).then(
     () => 'ready',
     error => (error.code === CANNOT_CONNECT_NOW ? 'starting' : 'away'),
   );

@@ -15,6 +15,7 @@ import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
 import { outlive, readsUrl, withDirectClient } from '../platform/postgres-client.ts';
 import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
+import { SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { openRedis } from '../platform/redis.ts';
 import { type DatabaseUrl, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers, type TenantPayload } from './jobs.ts';
@@ -94,7 +95,7 @@ const pool = (
     max,
     onConnect: client =>
       client.query(
-        `${assumeRole(workerRole(databaseUrl))}; set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}${
+        `${SESSION_SETTINGS}; ${assumeRole(workerRole(databaseUrl))}; set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}${
           relaxed ? '' : `; select set_config('synchronous_commit', ${DURABLE_COMMIT}, false)`
         }`,
       ),

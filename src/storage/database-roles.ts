@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
+import { BEGIN } from '../platform/postgres-session.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { sqlState } from './errors.ts';
 import type { StorageRole } from './settings.ts';
@@ -104,7 +105,7 @@ export async function queryAs<Row extends object>(
   sql: string,
   params: unknown[] = [],
 ): Promise<Row[]> {
-  await client.query('begin');
+  await client.query(BEGIN);
   try {
     await client.query("select set_config('role', $1, true)", [role]);
     const { rows } = await client.query<Row>(sql, params);

@@ -93,7 +93,7 @@ export interface SchemaState {
   oldest_compatible: number;
 }
 
-const READ_STATE = 'select version, oldest_compatible from schema_state order by version desc limit 1';
+const READ_STATE = 'select version, oldest_compatible from public.schema_state order by version desc limit 1';
 
 /** Returns the state of the schema; `undefined` before the first migration. */
 export const readSchemaState = (database: DatabaseUrl): Promise<SchemaState | undefined> =>

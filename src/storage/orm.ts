@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { readsUrl } from '../platform/postgres-client.ts';
 import { findLaxSettings, SERVER_DURABILITY_COLUMNS, type ServerDurability } from '../platform/postgres-durability.ts';
+import { BEGIN, SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import type { Spans } from '../platform/spans.ts';
 import { type DatabaseUrl, directUrlOf, isPooled, rolePrefixOf, urlOf } from '../platform/store-urls.ts';
 import { type ClientPool, CONNECT_TIMEOUT_MS, createClientPool, reportPool } from './client-pool.ts';
@@ -151,6 +152,7 @@ interface Limits {
 export const openOrm = (database: DatabaseUrl, log: Log) => {
   const options = ormOptions(database, log, true);
   const onConnect = async (client: PoolClient) => {
+    await client.query(SESSION_SETTINGS);
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query(`set client_connection_check_interval = '${CHECK_CLIENT_EVERY}'`);
   };
@@ -164,6 +166,7 @@ interface OpenDatabase {
   /** The name of the role on the server. */
   role: string;
   requireDurable: boolean;
+  isPooled: boolean;
   metrics: Metrics | undefined;
   close(): Promise<void>;
 }
@@ -190,7 +193,7 @@ export function openStorage(options: StorageOptions): Storage {
   };
   reportPool(metrics, () => pool);
   const clients = createClientPool({ connect, connections, metrics });
-  const database = { orm, clients, role, requireDurable, metrics, close };
+  const database = { orm, clients, role, requireDurable, isPooled: isPooled(options.url), metrics, close };
   return storageWith(database, { statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
 }
 
@@ -211,7 +214,8 @@ const poolOptions = ({ url, role, connections, log, spans }: StorageOptions) => 
       // Behind a pooler, it would apply to those of other clients.
       onConnect: (client: PoolClient) => {
         spans?.watch(client);
-        return isPooled(url) ? undefined : client.query(`set role ${roleName(role, rolePrefixOf(url))}`);
+        if (isPooled(url)) return undefined;
+        return client.query(`${SESSION_SETTINGS}; set role ${roleName(role, rolePrefixOf(url))}`);
       },
     },
   };
@@ -243,11 +247,12 @@ interface Runner {
   transactionOn(client: PoolClient): Transaction;
 }
 
-function createRunner({ clients, role, requireDurable, metrics }: OpenDatabase, limits: Limits): Runner {
+function createRunner(database: OpenDatabase, limits: Limits): Runner {
+  const { clients, role, requireDurable, metrics } = database;
   const { statementTimeoutMs } = limits;
   const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
   const settingsFor = (scope: RowScope, planning?: Planning) =>
-    transactionSettings(role, scope, statementTimeoutMs, planning);
+    transactionSettings(role, scope, statementTimeoutMs, planning, database.isPooled);
 
   const explain = (error: unknown): unknown => {
     if (limits.blamesStatement && isStatementTimeout(error)) return queryTooExpensive(statementTimeoutMs, error);
@@ -268,7 +273,7 @@ function createRunner({ clients, role, requireDurable, metrics }: OpenDatabase, 
       }),
     transact: (scope, work) =>
       clients.withClient(scope.tenantId, explain, async client => {
-        const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(scope))]);
+        const opened = Promise.all([client.query(BEGIN), client.query<ServerDurability>(settingsFor(scope))]);
         try {
           const [result, [, settings]] = await Promise.all([work(client), opened]);
           if (requireDurable) refuseLax(settings.rows[0]);

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { withClient } from '../platform/postgres-client.ts';
+import { withPlainClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, directUrlOf, isPooled, urlOf } from '../platform/store-urls.ts';
 import { sqlState } from './errors.ts';
 
@@ -18,8 +18,8 @@ const readSession = async (client: Client): Promise<string> =>
  * connection's. A LISTEN or a lock on one connection would then belong to others.
  */
 const isPooledByTransaction = (url: string): Promise<boolean> =>
-  withClient(url, first =>
-    withClient(url, async second => {
+  withPlainClient(url, first =>
+    withPlainClient(url, async second => {
       for (let tries = 0; tries < TRIES; tries++) {
         const sessions = [await readSession(first), await readSession(first), await readSession(second)];
         if (sessions[0] !== sessions[1] || sessions[1] === sessions[2]) return true;
@@ -34,8 +34,8 @@ const UNKNOWN_STATEMENT = '26000';
 
 /** Whether a statement that was prepared in one session of a pooler can be executed in another one. */
 const keepsPrepared = (url: string): Promise<boolean> =>
-  withClient(url, first =>
-    withClient(url, async second => {
+  withPlainClient(url, first =>
+    withPlainClient(url, async second => {
       await first.query(PREPARED);
       await second.query('begin'); // gets the most recently released session: the one with the statement
       try {

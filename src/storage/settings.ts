@@ -1,4 +1,5 @@
 import { DURABLE_COMMIT, SERVER_DURABILITY_COLUMNS } from '../platform/postgres-durability.ts';
+import { POOLED_SETTINGS } from '../platform/postgres-session.ts';
 import type { NamedStatement } from './scoped-query.ts';
 import type { RowScope } from './transaction.ts';
 
@@ -17,6 +18,7 @@ const FIXED = {
   idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_TIMEOUT_MS),
   timezone: 'UTC',
   plan_cache_mode: 'force_generic_plan',
+  jit: 'off', // to compile a statement takes longer than to run it
 };
 
 const setAll = (settings: Record<string, string>): string =>
@@ -40,7 +42,7 @@ export interface Planning {
 }
 
 function definePlanning(name: string, mode: 'custom' | 'generic', disabled: readonly string[]): Planning {
-  const off = Object.fromEntries(['enable_seqscan', 'jit', ...disabled].map(method => [method, 'off']));
+  const off = Object.fromEntries(['enable_seqscan', ...disabled].map(method => [method, 'off']));
   const settings = { plan_cache_mode: `force_${mode}_plan`, ...off };
   return {
     sql: `select ${setAll(settings)}`,
@@ -78,14 +80,20 @@ export const BY_KEY = setAll({ enable_seqscan: 'off', enable_hashjoin: 'off', en
  * that waits for the disk.
  *
  * All of them are local to the transaction, and independent of the connection's session, which a pooler in transaction
- * mode reassigns. It returns the server's durability settings (`ServerDurability`).
+ * mode reassigns. `isPooled` adds those that a direct connection has set once (`SESSION_SETTINGS`). It returns the server's
+ * durability settings (`ServerDurability`).
  */
-export const transactionSettings = (
+export function transactionSettings(
   role: string,
   { tenantId, accountId }: RowScope,
   statementTimeoutMs: number,
   planning?: Planning,
-): NamedStatement => ({
-  ...(planning?.transaction ?? USUAL),
-  values: [role, tenantId, accountId, String(statementTimeoutMs)],
-});
+  isPooled = false,
+): NamedStatement {
+  const { name, text } = planning?.transaction ?? USUAL;
+  return {
+    name: isPooled ? `${name}_pooled` : name,
+    text: isPooled ? `${text}, ${POOLED_SETTINGS}` : text,
+    values: [role, tenantId, accountId, String(statementTimeoutMs)],
+  };
+}

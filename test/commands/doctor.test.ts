@@ -45,6 +45,23 @@ describe('the doctor', () => {
     expect({ ok, code }).toEqual({ ok: true, code: 0 });
   });
 
+  test('names the defaults of the database that Parley cannot replace', async () => {
+    await using database = await createDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    for (const setting of ['default_transaction_read_only = on', 'session_replication_role = replica'])
+      await database.query(`alter database ${name} set ${setting}`);
+    const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
+    const found = diagnosis.checks.filter(check => check.name === 'database defaults');
+    expect(found).toMatchObject([
+      {
+        ok: false,
+        detail: 'default_transaction_read_only is on and must be off',
+        mend: expect.stringMatching(/RESET/),
+      },
+      { ok: false, detail: 'session_replication_role is replica and must be origin' },
+    ]);
+  });
+
   test('reports every fault of the configuration', async () => {
     const diagnosis = await diagnose({ PORT: 'x', DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
     expect(diagnosis).toMatchObject({ ok: false, code: 1 });

@@ -20,7 +20,8 @@ afterAll(async () => {
 });
 
 const STATE = `select current_user as role, current_setting('parley.tenant', true) as tenant,
-  current_setting('statement_timeout') as timeout, current_setting('plan_cache_mode') as plans`;
+  current_setting('statement_timeout') as timeout, current_setting('plan_cache_mode') as plans,
+  current_setting('jit') as jit`;
 
 const send = (
   sql: string,
@@ -38,7 +39,7 @@ describe('a statement with its settings', () => {
     const before = (await client.query(STATE)).rows;
     for (let time = 0; time < 3; time++) {
       expect(await rowsOf(send(STATE))).toEqual([
-        { role: 'parley_app', tenant: tenantId, timeout: '1234ms', plans: 'force_generic_plan' },
+        { role: 'parley_app', tenant: tenantId, timeout: '1234ms', plans: 'force_generic_plan', jit: 'off' },
       ]);
       expect((await client.query(STATE)).rows[0]).toEqual({ ...before[0], tenant: before[0].tenant ?? '' });
     }
