@@ -4,6 +4,7 @@ import { sortBy } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { IN_ORDER } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
+import { varying } from './transaction.ts';
 
 export interface ConversationCount {
   count: number;
@@ -54,7 +55,7 @@ export async function countConversations(
     ({ number, rows, limit, counts }) =>
       `(select count(*)::int as looked_${number}, ${counts.join(', ')} from (${rows} limit ${limit}) as conversations) as scan_${number}`,
   );
-  const sql = `select * from ${sources.join(', ')}`;
+  const sql = varying(`select * from ${sources.join(', ')}`);
   const [row = {}] = await tenant.query<Record<string, number>>(sql, statement.params, IN_ORDER);
   return Object.fromEntries(
     columns.map(({ name, scan, counted }) => {

@@ -2,6 +2,7 @@ import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { TenantStorage } from './orm.ts';
 import { IN_ONE_ORDER, IN_ORDER, type Planning, SORTED } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
+import { varying } from './transaction.ts';
 
 /**
  * A list of a tenant's rows, read page by page in the order of an index.
@@ -120,14 +121,14 @@ async function readFiltered<Row extends object>(
   const { table, columns, access, filters, order } = list;
   const sorted = `order by ${sortBy(list)}`;
   const rows = await tenant.query<Row & { hit: boolean }>(
-    `with found as materialized (
+    varying(`with found as materialized (
        select ${columns} from (select * from ${table} ${access.sql} ${sorted} limit ${lookAt}) as ${table}
        ${filters.sql} ${sorted} limit ${access.param(limit + 1)}
      )
      (select *, true as hit from found as ${table} ${sorted})
      union all
      (select ${columns}, false from ${table} ${access.sql} and (select count(*) <= ${limit} from found)
-      ${sorted} offset ${lookAt - 1} limit 1)`,
+      ${sorted} offset ${lookAt - 1} limit 1)`),
     access.params,
     planning,
   );
@@ -165,12 +166,10 @@ async function readAll<Row extends object>(
   after: string[] | null,
 ): Promise<Page<Row>> {
   const { table, columns, access, filters, order } = list;
+  const isFiltered = filters.sql !== '';
   startAfter(filters, order, after, `${table}.`);
-  const rows = await tenant.query<Row>(
-    `with wanted as materialized (select * from ${table} ${access.sql})
-     select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
-    access.params,
-    SORTED,
-  );
+  const sql = `with wanted as materialized (select * from ${table} ${access.sql})
+     select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`;
+  const rows = await tenant.query<Row>(isFiltered ? varying(sql) : sql, access.params, SORTED);
   return toPage(rows, limit, row => keyOf(order, row));
 }

@@ -15,22 +15,33 @@ export interface RowScope {
 
 export const tenantScope = (tenantId: string): RowScope => ({ tenantId, accountId: '' });
 
-/**
- * Names of prepared statements by SQL text. Connections keep a statement until they close, so names are not evicted:
- * further texts are sent without a name.
- */
+/** Names of prepared statements by SQL text. Connections keep a statement until they close, so names are not evicted. */
 const statementNames = new Map<string, string>();
-const MAX_PREPARED = 500;
+
+/** The texts of all statements that this process has prepared. */
+export const preparedTexts = (): string[] => [...statementNames.keys()];
+
+/** Begins statements that are sent without a name. */
+const VARIES = '/* varies */ ';
+
+/**
+ * Marks a statement whose text depends on the filters of a request.
+ *
+ * Each connection would keep the plans of all combinations that anybody has tried: PostgreSQL needs 100 to 400 kB for one.
+ * Instead, it parses and plans the statement each time.
+ */
+export const varying = (sql: string): string => VARIES + sql;
 
 function statementName(sql: string): string | undefined {
+  if (sql.startsWith(VARIES)) return undefined;
   const known = statementNames.get(sql);
-  if (known || statementNames.size >= MAX_PREPARED) return known;
+  if (known) return known;
   const name = `p_${createHash('sha1').update(sql).digest('base64url')}`;
   statementNames.set(sql, name);
   return name;
 }
 
-/** A statement that each connection prepares once. */
+/** A statement that each connection prepares once, unless its text varies. */
 export const prepared = (sql: string, params: unknown[]) => ({
   name: statementName(sql),
   text: sql,
