@@ -83,11 +83,12 @@ async function findOwners(
   if (q !== undefined) where.and('identity >= $ and identity < $', q, `${q}\u{10ffff}`);
   startAfter(where, BY_IDENTITY, after);
   const hit = verified === undefined ? 'true' : `identity_verified = ${where.param(verified)}`;
+  const most = where.param(limit + 2); // a text for each limit would be prepared
   const traces = TRACES.map(
     table => `(select distinct identity, identity_verified, ${hit} as hit, place = ${lookAt} as last from (
       select identity, identity_verified, row_number() over (order by identity, identity_verified) as place
       from ${table} ${where.sql} order by identity, identity_verified limit ${lookAt}
-    ) as looked where ${hit} or place = ${lookAt} order by 1, 2, 3, 4 limit ${limit + 2})`,
+    ) as looked where ${hit} or place = ${lookAt} order by 1, 2, 3, 4 limit ${most})`,
   );
   const rows = await tenant.query<Trace>(`${traces.join(' union all ')} order by 1, 2, 4`, where.params, IN_ORDER);
   return toOwners(rows, limit);

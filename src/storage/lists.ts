@@ -110,6 +110,8 @@ async function readWhole<Row extends object>(
  * after which the next page starts. Numbering the scanned rows instead would take as long as reading them.
  *
  * The scan has the table's name, which `columns` and `filters` may use.
+ *
+ * Lists with one filter are prepared, those with more are not, because their combinations are too many.
  */
 async function readFiltered<Row extends object>(
   tenant: TenantStorage,
@@ -119,19 +121,17 @@ async function readFiltered<Row extends object>(
   planning: Planning,
 ): Promise<Page<Row>> {
   const { table, columns, access, filters, order } = list;
+  const isOfMany = planning !== IN_ONE_ORDER || filters.size > 1;
   const sorted = `order by ${sortBy(list)}`;
-  const rows = await tenant.query<Row & { hit: boolean }>(
-    varying(`with found as materialized (
+  const sql = `with found as materialized (
        select ${columns} from (select * from ${table} ${access.sql} ${sorted} limit ${lookAt}) as ${table}
        ${filters.sql} ${sorted} limit ${access.param(limit + 1)}
      )
      (select *, true as hit from found as ${table} ${sorted})
      union all
-     (select ${columns}, false from ${table} ${access.sql} and (select count(*) <= ${limit} from found)
-      ${sorted} offset ${lookAt - 1} limit 1)`),
-    access.params,
-    planning,
-  );
+     (select ${columns}, false from ${table} ${access.sql} and (select count(*) < ${access.param(limit + 1)} from found)
+      ${sorted} offset ${lookAt - 1} limit 1)`;
+  const rows = await tenant.query<Row & { hit: boolean }>(isOfMany ? varying(sql) : sql, access.params, planning);
   const found = rows.filter(({ hit }) => hit).map(({ hit, ...row }) => row as unknown as Row);
   const last = rows.find(({ hit }) => !hit);
   if (!last) return toPage(found, limit, row => keyOf(order, row));

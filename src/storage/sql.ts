@@ -11,6 +11,8 @@ export interface Where {
   readonly params: unknown[];
   /** The number of parameters in these conditions. */
   readonly values: number;
+  /** The number of conditions. */
+  readonly size: number;
 }
 
 /** Creates an empty `Where`. Two that share `params` can be used in one statement. */
@@ -31,6 +33,9 @@ export function createWhere(params: unknown[] = []): Where {
     params,
     get values() {
       return count;
+    },
+    get size() {
+      return conditions.length;
     },
   };
 }

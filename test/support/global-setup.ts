@@ -7,6 +7,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { migrateQueue } from '../../src/queue/connection.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { findDockerFault, type RunningStores, type StoreUrls, startStores } from './store-servers.ts';
+import { makeUnlikeTenants } from './unlike-tenants.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -32,6 +33,7 @@ async function makeTemplate(postgresUrl: string): Promise<void> {
   url.pathname = TEMPLATE;
   await migrate(url.href, log);
   await migrateQueue({ databaseUrl: url.href, redisUrl: undefined });
+  await makeUnlikeTenants(postgresUrl, TEMPLATE);
 }
 
 /** Starts the stores at the first request, and replies to each request with their addresses. */
