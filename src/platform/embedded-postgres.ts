@@ -52,7 +52,7 @@ async function loadBinaries(): Promise<Binaries> {
 }
 
 /** The ordinary user to run as if Parley is root, since PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { TENANT_JOBS } from '../../src/queue/jobs.ts';
+import { preparedTexts } from '../../src/storage/transaction.ts';
+import { stores } from './stores.ts';
+import { findTenantPlans } from './unlike-tenants.ts';
 
 const EVENTS = ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection', 'warning'] as const;
 
@@ -35,4 +38,15 @@ afterAll(() => {
   const after = readProcess();
   expect(changed(before.environment, after.environment), 'variables that the file changed').toEqual([]);
   expect(after.rest, 'what all files of a process share').toEqual(before.rest);
+});
+
+let planned = 0;
+
+/** Checks every statement that the tests of a file have sent, as long as they are the first of the process to send it. */
+afterAll(async () => {
+  const added = preparedTexts().slice(planned);
+  planned += added.length;
+  if (added.length === 0) return;
+  const found = await findTenantPlans((await stores()).postgresUrl, added);
+  expect(found, 'statements that are planned for the first tenant of a connection').toEqual([]);
 });
