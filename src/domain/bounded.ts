@@ -33,7 +33,7 @@ function parsePart(schema: Schema, value: unknown, at: PropertyKey, whole: Paylo
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Parses the members of an object, of which it has at most so many. */
+/** Parses the members of an object, up to the limit. */
 function parseMembers(
   payload: Payload,
   context: Context,

@@ -66,13 +66,13 @@ export const parseAcceptLanguage = rememberRecent(header =>
     .map(({ range }) => range),
 );
 
-/** A language tag, and what it means after likely subtags are added (UTS 35). */
+/** A language tag with its likely subtags (UTS 35). */
 export interface ParsedLocale {
   /** In canonical form, without extensions. */
   tag: string;
   language: string;
   script: string;
-  /** As given: undefined where the tag has none. */
+  /** The subtags that the text contains. */
   given: { script: string | undefined; region: string | undefined; variants: string[] };
 }
 
@@ -95,7 +95,7 @@ function parse(text: string): ParsedLocale | null {
 }
 
 /**
- * Returns a parsed language tag; null for a text that is none. `de_DE.UTF-8`, as some devices write it, is `de-DE`, and
+ * Returns a parsed language tag; null for any other text. `de_DE.UTF-8`, as some devices write it, is `de-DE`, and
  * wildcards are left out.
  */
 export const parseLocale = rememberRecent(parse);

@@ -11,7 +11,7 @@ interface Letter {
 }
 
 /**
- * A mail, and what limits it: invitations and password resets the requests for them, and all other mails the daily quota of
+ * A mail and its limits: invitations and password resets the requests for them, and all other mails the daily quota of
  * their tenant and recipient.
  */
 export type Mailing = Letter & ({ kind: 'invitation' | 'password-reset' } | { kind: 'notice'; tenantId: string });

@@ -78,5 +78,5 @@ export const SESSION_SETTINGS = `select ${setAll({ ...NEEDED, ...OF_SESSION }, f
 /** Columns of a `select` that replace the defaults of a transaction behind a pooler, as far as a transaction can. */
 export const POOLED_SETTINGS = setAll(NEEDED, true);
 
-/** Begins a transaction whatever the default isolation level is. */
+/** Begins a transaction, independent of the default isolation level. */
 export const BEGIN = 'begin isolation level read committed';

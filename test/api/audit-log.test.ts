@@ -11,7 +11,7 @@ import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../sup
 
 /**
  * Team writes without an audit entry: answers, conversations and messages record their own author and time, a read
- * horizon is not an action, and inspecting a token or estimating a reach changes no data.
+ * horizon is not an action, and inspecting a token, estimating a reach or previewing rules changes no data.
  */
 const NOT_AUDITED = [
   'recordAnswers',
@@ -20,9 +20,10 @@ const NOT_AUDITED = [
   'markConversationRead',
   'inspectToken',
   'estimateReach',
+  'previewAssignmentRules',
   'issueTestToken',
 ];
-/** Actions before the caller is authenticated, and of the worker, which write the entry themselves. */
+/** Actions before the caller is authenticated, of the worker and of the command line, which write the entry themselves. */
 const WITHOUT_CALLER = [
   'session.started',
   'tenant.created',
@@ -30,6 +31,7 @@ const WITHOUT_CALLER = [
   'member.joined',
   'password.reset',
   'webhook.disabled',
+  'totp.removed',
 ] as const;
 
 let api: TestApi;

@@ -22,7 +22,8 @@ describe('the second trusted proxy', () => {
     ['is not deceived by entries that the client sends', '192.0.2.1, 203.0.113.9, 198.51.100.1', '203.0.113.9'],
     ['may be missing; then the address is that of the connection', '203.0.113.9', '127.0.0.1'],
   ])('%s', async (_, forwarded, address) => {
-    const person = await makeMember(api, await makeTenant(api), 'agent');
+    const person = await makeMember(api, await makeTenant(api), 'owner');
+    await api.request('PATCH', '/v1/tenant', { headers: person.headers, body: { ip_mode: 'full' } });
     const body = { email: person.email, password: PASSWORD };
     const loggedIn = await api.request('POST', '/v1/session', { body, headers: { 'X-Forwarded-For': forwarded } });
     const { data } = (await api.request('GET', '/v1/sessions', { headers: headersOf(loggedIn) })).body;

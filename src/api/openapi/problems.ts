@@ -203,7 +203,7 @@ const SHARED: Record<string, ProblemCode[]> = {
   LimitReached: ['limit-reached', 'idempotency-key-in-use'],
   LastOwner: ['last-owner'],
   MessageNotEditable: ['message-not-editable'],
-  MessageConflict: ['message-conflict', 'idempotency-key-in-use'],
+  MessageConflictOrLimit: ['message-conflict', 'limit-reached', 'idempotency-key-in-use'],
   ConversationDeleted: ['conversation-deleted'],
   EventsExpired: ['events-expired'],
   PreconditionFailed: ['precondition-failed'],
