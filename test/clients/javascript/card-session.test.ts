@@ -17,6 +17,8 @@ interface Answered {
   state: string;
   values: Record<string, AnswerValue>;
   fault: string | null;
+  /** How the view ends, if not by completing it. */
+  end?: 'dismissed';
 }
 
 const step = (fields: Partial<CardStep>): CardStep => ({
@@ -225,13 +227,15 @@ describe('a card with several steps', () => {
     contract('steps').cards.flatMap(({ card, answers }: never) =>
       (answers as object[]).map(each => ({ card, ...(each as Answered) })),
     ),
-  )('$name: $values', async ({ card, state, values, fault }: Answered) => {
+  )('$name: $values', async ({ card, state, values, fault, end }: Answered) => {
     const { session, recorded } = open(...card.steps);
     const known = Object.entries(values).filter(([key]) => card.steps.some(step => step.key === key));
     for (const [key, value] of known) await session.set(key, value);
     if (fault === null) {
       expect(recorded.at(-1)?.values ?? {}).toEqual(values);
       if (state === 'completed') expect((await session.complete()).values).toEqual(values);
+      if (end) await session.dismiss();
+      if (end) expect(recorded.at(-1)?.state).toBe(state);
     } else {
       expect(session.content.values).not.toHaveProperty(fault.replace('/values/', ''));
     }

@@ -1,5 +1,19 @@
 import { expect, test } from 'vitest';
 import { orderBy } from '../../../clients/javascript/src/feedback/order.ts';
+import { contract } from '../contract.ts';
+
+interface Shuffled {
+  card: string;
+  step: string;
+  options: string[];
+  order: string[];
+}
+
+test.each(contract('steps').shuffled)('step $step of $card has the order of every client', (shuffled: Shuffled) => {
+  const { card, step, options, order } = shuffled;
+  const items = options.map(id => ({ id }));
+  expect(orderBy(card + step, items).map(({ id }) => id)).toEqual(order);
+});
 
 test('each option is equally often at each place, and the order of a seed is always the same', () => {
   const items = ['a', 'b', 'c', 'd'].map(id => ({ id }));
