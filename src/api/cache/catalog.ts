@@ -285,7 +285,7 @@ function createSharedSteps(): (steps: StepRules[]) => StepRules[] {
     });
 }
 
-const CATALOG_BYTES = 1800;
+const CATALOG_BYTES = 2800;
 const LIVE_BYTES = 1100;
 /** An audience without its conditions, which it shares with others. */
 const AUDIENCE_BYTES = 400;
