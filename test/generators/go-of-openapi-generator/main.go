@@ -105,13 +105,13 @@ func main() {
 	for _, receipt := range got(user.AnswersAPI.RecordAnswers(ctx).AnswerBatch(*batch).Execute()).Results {
 		receipts = append(receipts, receipt.Status)
 	}
-	stored := until(func() *openapi.Answer {
+	stored := until(func() *openapi.OwnAnswer {
 		view, response, err := user.AnswersAPI.ReadAnswer(ctx, answer.Id).Execute()
 		if statusOf(response) == http.StatusNotFound {
 			return nil
 		}
 		check(err)
-		return view.Answer
+		return view.OwnAnswer
 	})
 	figures := got(team.QuestionsAPI.ReadResults(ctx, question.Id).GroupBy("month").Execute())
 
