@@ -24,6 +24,7 @@ import {
 } from './conversation-rows.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { wantedRows } from './sql.ts';
+import { listTenantsWith } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Maximum number of conversations that one transaction looks at. */
@@ -33,8 +34,8 @@ export const ASSIGNED_AT_ONCE = 200;
  * Returns the tenants with conversations that rules have to look at or can assign now. For the worker. It reads the indexes of
  * every tenant with rules: usually marks name the tenants (`takeMarks`).
  */
-export const listTenantsToAssign = async (storage: Storage): Promise<string[]> =>
-  (await storage.query<{ id: string }>('select tenants_to_assign() as id')).map(({ id }) => id);
+export const listTenantsToAssign = (storage: Storage): Promise<string[]> =>
+  listTenantsWith(storage, 'tenants_to_assign');
 
 interface Rules {
   version: number;

@@ -2,6 +2,7 @@ import { DELETIONS_SHOWN_DAYS } from '../domain/conversations.ts';
 import { PROFILE_CHANGES_KEPT_DAYS } from '../domain/profile-changes.ts';
 import { DELIVERIES_KEPT_DAYS } from '../domain/webhooks.ts';
 import type { Storage } from './orm.ts';
+import { listTenantsWith } from './tenants.ts';
 
 /** Maximum number of answers, conversations and other rows that one statement deletes. */
 const ANSWERS_AT_ONCE = 500;
@@ -16,8 +17,8 @@ const MESSAGES_AT_ONCE = 5000;
 export const TOMBSTONE_DAYS = 90;
 
 /** Returns the tenants with a retention period. For the worker, like all functions here. */
-export const listTenantsWithRetention = async (storage: Storage): Promise<string[]> =>
-  (await storage.query<{ id: string }>('select tenants_with_retention() as id')).map(({ id }) => id);
+export const listTenantsWithRetention = (storage: Storage): Promise<string[]> =>
+  listTenantsWith(storage, 'tenants_with_retention');
 
 /** Returns the database's clock. */
 export const readDatabaseClock = async (storage: Storage): Promise<Date> => {
@@ -59,7 +60,7 @@ export const trimConversation: Expire = (storage, tenantId, now) =>
 
 /** Rows that are deleted by age. */
 export interface OldRows {
-  /** Deletes a batch of the rows of all tenants but those of `except`, and returns their number. */
+  /** Deletes a batch of rows, except those of some tenants, and returns their number. */
   forget(storage: Storage, now: Date, except?: readonly string[]): Promise<number>;
   /** Deletes a batch of a tenant's rows, and returns their number. */
   forgetOf(storage: Storage, now: Date, tenantId: string): Promise<number>;

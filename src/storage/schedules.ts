@@ -1,11 +1,12 @@
 import type { Storage } from './orm.ts';
+import { listTenantsWith } from './tenants.ts';
 
 /** Maximum number of questions that one transaction starts, and that it ends. */
 export const SCHEDULED_AT_ONCE = 500;
 
 /** Returns the tenants with questions whose schedule has started or ended. For the worker. */
-export const listTenantsToSchedule = async (storage: Storage): Promise<string[]> =>
-  (await storage.query<{ id: string }>('select tenants_to_schedule() as id')).map(({ id }) => id);
+export const listTenantsToSchedule = (storage: Storage): Promise<string[]> =>
+  listTenantsWith(storage, 'tenants_to_schedule');
 
 /**
  * Moves a batch of a tenant's questions whose schedule has started or ended, and returns their number. For the worker. The

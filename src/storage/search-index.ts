@@ -1,6 +1,7 @@
 import { toTsvector } from './lexemes.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { unnest, WANTED_IDS } from './sql.ts';
+import { listTenantsWith } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The searched texts: an answer's comment and text, a message or note, a conversation's subject. */
@@ -133,8 +134,7 @@ export async function isIndexed(tenant: TenantStorage, kinds: readonly TextKind[
 }
 
 /** Returns the tenants that have texts without words. */
-export const listTenantsToIndex = async (storage: Storage): Promise<string[]> =>
-  (await storage.query<{ id: string }>('select tenants_to_index() as id')).map(({ id }) => id);
+export const listTenantsToIndex = (storage: Storage): Promise<string[]> => listTenantsWith(storage, 'tenants_to_index');
 
 /** Maximum number of rows scanned, and of texts indexed, per transaction. */
 const ROWS_AT_ONCE = 2000;

@@ -79,6 +79,19 @@ export async function requireRoom(
   if ((present?.count ?? 0) >= most) throw new Problem('limit-reached', detail);
 }
 
+/** The functions of the database that list tenants with some kind of background work. */
+type TenantList =
+  | 'tenants_to_assign'
+  | 'tenants_to_index'
+  | 'tenants_to_resolve'
+  | 'tenants_to_schedule'
+  | 'tenants_to_wake'
+  | 'tenants_with_retention';
+
+/** Returns the ids of the tenants with work of a kind. For the worker. */
+export const listTenantsWith = async (storage: Storage, list: TenantList): Promise<string[]> =>
+  (await storage.query<{ id: string }>(`select ${list}() as id`)).map(({ id }) => id);
+
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];
 

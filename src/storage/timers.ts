@@ -1,6 +1,7 @@
 import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
 import { type Cause, type ConversationStatus, TRANSITIONS } from '../domain/conversations.ts';
 import type { Storage } from './orm.ts';
+import { listTenantsWith } from './tenants.ts';
 
 /** Maximum number of conversations that one transaction moves. */
 export const TIMERS_AT_ONCE = 500;
@@ -21,14 +22,12 @@ async function move(storage: Storage, tenantId: string, { function: name, from, 
   return row?.count ?? 0;
 }
 
-const list = async (storage: Storage, name: string): Promise<string[]> =>
-  (await storage.query<{ id: string }>(`select ${name}() as id`)).map(({ id }) => id);
-
 /** Returns the tenants with snoozed conversations whose time has come. For the worker, like all functions of timers. */
-export const listTenantsToWake = (storage: Storage): Promise<string[]> => list(storage, 'tenants_to_wake');
+export const listTenantsToWake = (storage: Storage): Promise<string[]> => listTenantsWith(storage, 'tenants_to_wake');
 
 /** Returns the tenants with conversations that `resolvePending` resolves. */
-export const listTenantsToResolve = (storage: Storage): Promise<string[]> => list(storage, 'tenants_to_resolve');
+export const listTenantsToResolve = (storage: Storage): Promise<string[]> =>
+  listTenantsWith(storage, 'tenants_to_resolve');
 
 /**
  * Wakes a batch of a tenant's snoozed conversations whose time has come, each with an event, and returns their number.
