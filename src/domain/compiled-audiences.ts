@@ -141,9 +141,6 @@ function versionTest({ op, value }: DeviceCondition): (app_version: string | nul
       : wanted.every(each => compareVersions(version, each) !== 0));
 }
 
-/** Returns a locale in the form in which locales are compared; `de_AT`, as some devices write it, is `de-at`. */
-export const foldLocale = (locale: string): string => locale.toLowerCase().replaceAll('_', '-');
-
 /** Returns a test of a locale by the languages that it belongs to. */
 function localeTest({ op, value }: DeviceCondition): (locale: string | null) => boolean {
   if (op === 'set') return locale => locale !== null;
@@ -281,7 +278,6 @@ export function audienceChange(
 export interface ContextTests {
   platform: ((platform: string | null) => boolean)[];
   app_version: ((app_version: string | null, version?: Version) => boolean)[];
-  /** Of a folded locale. */
   locale: ((locale: string | null) => boolean)[];
 }
 

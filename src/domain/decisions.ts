@@ -7,7 +7,6 @@ import {
   type CompiledAudience,
   compileAudience,
   createAudienceCompiler,
-  foldLocale,
 } from './compiled-audiences.ts';
 import { DAY_MS } from './durations.ts';
 import type { Attributes } from './identities.ts';
@@ -150,7 +149,7 @@ export function toPerson({ identity, verified, attributes, records, ...device }:
     platform: platform ?? null,
     app_version: app_version ?? null,
     version: app_version ? parseVersion(app_version) : undefined,
-    locale: locale ? foldLocale(locale) : null,
+    locale: locale || null,
     records: new Map(records.map(record => [record.question_id, record])),
     number: ++persons,
   };

@@ -131,7 +131,7 @@ const PARENTS: ReadonlyMap<string, string> = new Map(
 export function parentsOf({ tag, script }: ParsedLocale): string[] {
   const parents: string[] = [];
   for (let next: string | undefined = tag; next; next = PARENTS.get(next) ?? next.split('-').slice(0, -1).join('-'))
-    if (parse(next)?.script === script) parents.push(next);
+    if (parseLocale(next)?.script === script) parents.push(next);
   return parents;
 }
 

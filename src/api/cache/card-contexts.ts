@@ -1,5 +1,5 @@
 import { leavesOf } from '../../domain/audiences.ts';
-import { contextTests, foldLocale } from '../../domain/compiled-audiences.ts';
+import { contextTests } from '../../domain/compiled-audiences.ts';
 import { parseVersion } from '../../domain/semver.ts';
 import type { LiveQuestionRow } from '../../storage/questions.ts';
 import { shortHash } from '../http/etag.ts';
@@ -53,9 +53,7 @@ export function createContextKeys(live: readonly LiveQuestionRow[]): (context: C
   const versions = createClasses(
     tests.app_version.map(test => (text: string | null) => test(text, text === null ? undefined : parseVersion(text))),
   );
-  const locales = createClasses(
-    tests.locale.map(test => (locale: string | null) => test(locale === null ? null : foldLocale(locale))),
-  );
+  const locales = createClasses(tests.locale);
   const isConstant = Object.values(tests).every(each => each.length === 0);
   return ({ platform, app_version, locale, triggers }) => {
     const triggered = hasTriggers && triggers === true ? 't' : '';
