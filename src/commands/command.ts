@@ -4,7 +4,7 @@ import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createSeals, type Seals } from '../platform/secrets.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
-import { insertAuditEntry } from '../storage/audit-log.ts';
+import { insertAuditEntry, SYSTEM_ACTOR } from '../storage/audit-log.ts';
 import { openStorage, type Storage, type TenantStorage } from '../storage/orm.ts';
 
 /** Terminal input and output of a command. */
@@ -38,15 +38,12 @@ export const auditByCommand = (tenant: TenantStorage, action: Action, target: Au
   insertAuditEntry(
     tenant,
     {
-      actor_type: 'system',
-      actor_id: null,
+      ...SYSTEM_ACTOR,
       actor_name: 'command line',
       action,
       target_id: target.id,
       target_name: target.name ?? target.email ?? null,
       fields: [],
-      ip: null,
-      request_id: null,
     },
     now,
   );

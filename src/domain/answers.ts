@@ -62,7 +62,7 @@ const Metadata = fields(
     metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= MAX_CUSTOM_METADATA,
     rule('too-many', `Must have at most ${MAX_CUSTOM_METADATA} custom fields.`),
   )
-  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
+  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most ${MAX_CUSTOM_METADATA} custom fields` });
 
 const ChoiceValue = z
   .strictObject({
@@ -232,10 +232,10 @@ export const AcceptedAnswer = z.object({
 });
 export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 
-/** The status of an answer for the holder of a public token. */
 /** An answer as its own user sees it: without the team's tags, and without the time at which they changed. */
 export const OwnAnswer = Answer.omit({ tags: true, updated_at: true }).meta({ id: 'OwnAnswer' });
 
+/** The status of an answer for the holder of a public token. */
 export const AnswerStatus = z
   .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
   .meta({ id: 'PublicAnswer' });

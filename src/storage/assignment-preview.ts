@@ -1,14 +1,11 @@
-import { setImmediate as otherRequests } from 'node:timers/promises';
 import { createRuleTest, type Judged } from '../domain/assignment.ts';
 import type { AssignmentRule } from '../domain/assignment-rules.ts';
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../domain/views.ts';
+import { createTurns } from '../platform/turns.ts';
 import { findAssignmentRules, requireAssignable } from './assignment-rules.ts';
 import type { ConversationCount } from './conversation-counts.ts';
 import type { TenantStorage } from './orm.ts';
 import { IN_ORDER } from './settings.ts';
-
-/** Number of conversations judged before other requests have their turn. */
-const JUDGED_AT_ONCE = 250;
 
 /** The attributes of users are only read for rules that compare them. */
 export const waitingFacts = (withAttributes: boolean): string => {
@@ -36,9 +33,10 @@ export async function countMatching(
   const sql = waitingFacts(rules.some(({ when }) => when.attribute));
   const waiting = rules.length === 0 ? [] : await tenant.query<Judged>(sql, [tenantId], IN_ORDER);
   const matches = createRuleTest(rules);
+  const turns = createTurns();
   let count = 0;
-  for (const [index, conversation] of waiting.slice(0, MAX_LOOKED_AT).entries()) {
-    if (index % JUDGED_AT_ONCE === JUDGED_AT_ONCE - 1) await otherRequests();
+  for (const conversation of waiting.slice(0, MAX_LOOKED_AT)) {
+    await turns();
     if (matches(conversation, now.getTime()) && ++count > MAX_COUNTED) return { count: MAX_COUNTED, more: true };
   }
   return { count, more: waiting.length > MAX_LOOKED_AT };

@@ -23,6 +23,15 @@ export interface AuditRow {
 /** An audit event, before the tenant's `ip_mode` is applied. */
 export type AuditEvent = Omit<AuditRow, 'id' | 'at'>;
 
+/** The actor of an event that no member and no API key has caused. */
+export const SYSTEM_ACTOR = {
+  actor_type: 'system',
+  actor_id: null,
+  actor_name: 'Parley',
+  ip: null,
+  request_id: null,
+} as const satisfies Partial<AuditEvent>;
+
 const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
 
 /** Returns an address as a mode stores it: in full, its network, or null. */

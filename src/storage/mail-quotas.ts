@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { mailboxOf } from '../domain/members.ts';
+import { sha256 } from '../platform/secrets.ts';
 import type { Storage } from './orm.ts';
 
 /** Mails to one mailbox per day, of all tenants. */
@@ -8,8 +8,7 @@ const PER_MAILBOX = 20;
 const PER_TENANT = 200;
 const PER_MEMBER = 20;
 
-const digest = (kind: 'mailbox' | 'tenant', value: string): Buffer =>
-  createHash('sha256').update(`${kind}\n${value}`).digest();
+const digest = (kind: 'mailbox' | 'tenant', value: string): Buffer => sha256(`${kind}\n${value}`);
 
 /**
  * Counts a mail of a tenant to an address under the limits of the day (UTC). False beyond one of them: the mail must not be

@@ -14,7 +14,7 @@ import {
   type WebhookPatch,
 } from '../domain/webhooks.ts';
 import { randomSecretBytes, type Seals } from '../platform/secrets.ts';
-import { insertAuditEntry } from './audit-log.ts';
+import { insertAuditEntry, SYSTEM_ACTOR } from './audit-log.ts';
 import { NEXT_WRITTEN_AT, writeEvents } from './events.ts';
 import { byTime, createList, readPage } from './lists.ts';
 import { listAdminEmails } from './members.ts';
@@ -272,8 +272,7 @@ export const disableWebhook = (
     await tenant.transaction(tx =>
       writeEvents(tx, [{ tenantId, type: 'webhook.disabled', object, data: { to: reason, by: BY_SYSTEM } }]),
     );
-    const actor = { actor_type: 'system', actor_id: null, actor_name: 'Parley', ip: null, request_id: null } as const;
     const target = { target_id: toTypeId('webhook', id), target_name: hostFromUrl(webhook.url), fields: ['status'] };
-    await insertAuditEntry(tenant, { ...actor, action: 'webhook.disabled', ...target }, now);
+    await insertAuditEntry(tenant, { ...SYSTEM_ACTOR, action: 'webhook.disabled', ...target }, now);
     return { adminEmails: await listAdminEmails(tenant) };
   });

@@ -20,7 +20,7 @@ import { fieldFault, Problem } from '../../domain/problem.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
-import { insertAuditEntry } from '../../storage/audit-log.ts';
+import { insertAuditEntry, SYSTEM_ACTOR } from '../../storage/audit-log.ts';
 import {
   acceptInvitation as acceptInvitationRow,
   deleteInvitation,
@@ -327,8 +327,8 @@ async function joinerOf(
 }
 
 /**
- * Removes the unproven account of an address, and records in each of its tenants that it is no longer a member. Entries don't
- * contain the network address of the person, who is no member of these tenants.
+ * Removes the unproven account of an address, and records in each of its tenants that it is no longer a member. The entries
+ * omit the IP address of the request, because its sender is not a member of these tenants.
  */
 async function removeAccount(
   invitation: FoundInvitation,
@@ -342,15 +342,9 @@ async function removeAccount(
       { member: target_id, tenant: toTypeId('tenant', tenantId) },
       'a member lost an address that was not theirs',
     );
-    const actor = {
-      actor_type: 'system',
-      actor_id: null,
-      actor_name: 'Parley',
-      ip: null,
-      request_id: requestId,
-    } as const;
-    const entry = { ...actor, action: 'member.removed', target_id, target_name: invitation.email } as const;
-    await insertAuditEntry(storage.forTenant(tenantId), { ...entry, fields: ['not_my_account'] }, now());
+    const about = { action: 'member.removed', target_id, target_name: invitation.email } as const;
+    const entry = { ...SYSTEM_ACTOR, ...about, fields: ['not_my_account'], request_id: requestId };
+    await insertAuditEntry(storage.forTenant(tenantId), entry, now());
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { notFound, Problem } from '../../domain/problem.ts';
@@ -39,7 +39,7 @@ page reloads automatically. If it does not change, check the log and run <code>n
 const NOT_BUILT_POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
-  `script-src 'sha256-${createHash('sha256').update(RELOAD).digest('base64')}'`,
+  `script-src 'sha256-${hash('sha256', RELOAD, 'base64')}'`,
   "frame-ancestors 'none'",
 ].join('; ');
 
