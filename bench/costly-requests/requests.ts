@@ -10,8 +10,8 @@ export interface SentRequest {
   headers?: Record<string, string>;
 }
 
-/** One of the dearest requests: what it is, and how to send it; it is sent 20 times. */
-export interface Dear {
+/** An expensive request, and how to send it. Each is sent 20 times. */
+export interface CostlyRequest {
   operation: string;
   input: string;
   /** Prepares and returns the request. Its preparation is not measured. */
@@ -74,11 +74,11 @@ async function created(send: Send, token: string, question: object): Promise<str
 }
 
 /** Requests that are refused for their form. */
-function invalidRequests({ apiKey: token }: Tenant, user: string): Dear[] {
+function invalidRequests({ apiKey: token }: Tenant, user: string): CostlyRequest[] {
   const language = (index: number) =>
     `${'abcdefghij'[Math.floor(index / 1000)]}${'abcdefghij'[Math.floor(index / 100) % 10]}-${index}x`;
   const deep = (depth: number): unknown => (depth === 0 ? { op: 'eq' } : { all: times(20, () => deep(depth - 1)) });
-  const invalid = (operation: string, input: string, request: string, sent: object, as = token): Dear => {
+  const invalid = (operation: string, input: string, request: string, sent: object, as = token): CostlyRequest => {
     const [method = '', path = ''] = request.split(' ');
     const body = JSON.stringify(sent);
     if (body.length > BODY_BYTES) throw new Error(`${input}: ${body.length} bytes`);
@@ -136,7 +136,7 @@ function invalidRequests({ apiKey: token }: Tenant, user: string): Dear[] {
 }
 
 /** Requests on large questions. */
-function questionRequests({ apiKey: token }: Tenant, send: Send): Dear[] {
+function questionRequests({ apiKey: token }: Tenant, send: Send): CostlyRequest[] {
   const body = JSON.stringify(largeQuestion());
   let live = '';
   return [
@@ -210,7 +210,7 @@ function questionRequests({ apiKey: token }: Tenant, send: Send): Dear[] {
 }
 
 /** Requests with much valid data. */
-function dataRequests({ apiKey: token }: Tenant, send: Send): Dear[] {
+function dataRequests({ apiKey: token }: Tenant, send: Send): CostlyRequest[] {
   const attributes = keyed(50, index => `attribute-${index}`, 'value');
   const identities = (turn: number) =>
     times(100, index => ({ identity: `person-${index}`, attributes: { ...attributes, turn } }));
@@ -271,8 +271,8 @@ function dataRequests({ apiKey: token }: Tenant, send: Send): Dear[] {
   ];
 }
 
-/** Returns the dearest requests that were found for each kind of operation, the cheap ones included. */
-export const dearestRequests = (tenant: Tenant, send: Send): Dear[] => {
+/** Returns the most expensive requests that were found for each kind of operation, the cheap ones included. */
+export const costlyRequests = (tenant: Tenant, send: Send): CostlyRequest[] => {
   const user = signToken(tenant, 'user|1');
   return [
     ...invalidRequests(tenant, user),
@@ -284,5 +284,5 @@ export const dearestRequests = (tenant: Tenant, send: Send): Dear[] => {
 };
 
 const asUser =
-  (make: Dear['make'], token: string): Dear['make'] =>
+  (make: CostlyRequest['make'], token: string): CostlyRequest['make'] =>
   async turn => ({ ...(await make(turn)), token });

@@ -10,7 +10,7 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 import { toTable } from '../report.ts';
 import { createDatabase, openStores } from '../stores.ts';
 import { makeTenants } from '../world.ts';
-import { type Dear, dearestRequests, type Send } from './requests.ts';
+import { type CostlyRequest, costlyRequests, type Send } from './requests.ts';
 
 /** CPU time that one request may take in the thread of the API, and the number of requests whose median counts. */
 const LIMIT_MS = 20;
@@ -43,29 +43,29 @@ function watchTurns(): () => number {
 }
 
 /** Measures one request: the median of its CPU time, and the least of its longest turns, which other programs lengthen. */
-async function measure(dear: Dear, send: Send): Promise<string[]> {
+async function measure(costly: CostlyRequest, send: Send): Promise<string[]> {
   const spent: number[] = [];
   const turns: number[] = [];
   for (let turn = 0; turn < TURNS; turn++) {
-    const request = await dear.make(turn);
+    const request = await costly.make(turn);
     const before = threadMs();
     const reply = await send(request);
     spent.push(threadMs() - before);
-    if (reply.status !== dear.status) return [dear.operation, dear.input, '', '', reply.text.slice(0, 300)];
+    if (reply.status !== costly.status) return [costly.operation, costly.input, '', '', reply.text.slice(0, 300)];
   }
   for (let turn = TURNS; turn < TURNS + 3; turn++) {
-    const request = await dear.make(turn);
+    const request = await costly.make(turn);
     const stop = watchTurns();
     await send(request);
     turns.push(stop());
   }
   const held = Math.min(...turns);
-  return [dear.operation, dear.input, median(spent).toFixed(1), held.toFixed(1), held > LIMIT_MS ? 'over' : ''];
+  return [costly.operation, costly.input, median(spent).toFixed(1), held.toFixed(1), held > LIMIT_MS ? 'over' : ''];
 }
 
 const log = createLog('warn', 'bench');
 await using stores = await openStores();
-const url = await createDatabase(stores, 'parley_dearest');
+const url = await createDatabase(stores, 'parley_costly_requests');
 const secretKey = randomBytes(32).toString('base64');
 const config = loadConfig({
   DATABASE_URL: url,
@@ -95,8 +95,8 @@ const send: Send = async request => {
 if (!tenant) throw new Error('There is no tenant.');
 while (!api.isReady()) await new Promise(setImmediate);
 const rows = [['operation', 'input', 'thread CPU, ms', 'longest turn, ms', '']];
-for (const dear of dearestRequests(tenant, send)) {
-  rows.push(await measure(dear, send));
+for (const costly of costlyRequests(tenant, send)) {
+  rows.push(await measure(costly, send));
   process.stderr.write(`${rows.at(-1)?.join(' | ')}\n`);
 }
 process.stdout.write(`${toTable(rows)}\n`);

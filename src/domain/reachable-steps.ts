@@ -29,13 +29,13 @@ interface Possible {
   isShown: boolean;
   /** The options that a multiple choice must contain. */
   required: number;
-  /** The sets of options of which a multiple choice must contain one each. */
+  /** For each `contains_any`, the options of which a multiple choice must contain one. */
   wanted: readonly number[];
 }
 
 /** The bit of the missing value. The other values follow: scores, or 30 options and `other`, fit into 32 bits. */
 const MISSING = 1;
-/** The bit of the value of a multiple choice, whichever options it has. */
+/** The bit for a multiple choice with any options. */
 const CHOSEN = 2;
 
 /** A step as a set of values. */
@@ -94,7 +94,7 @@ export function createReachability(rules: readonly StepRules[]): Reachability {
     return found;
   };
 
-  /** Whether `open` can be fulfilled together with what is required of each step so far. */
+  /** Whether the open conditions can be met in addition to those on each step so far. */
   const fulfill = (open: Open | null, required: readonly (Possible | undefined)[]): boolean => {
     if (!open || attempts >= MAX_ATTEMPTS) return true;
     attempts++;

@@ -19,9 +19,8 @@ interface Holders {
 /**
  * Every right and its holders (contract section 6). Each operation names one; there is no other source of permissions.
  *
- * Agents handle conversations and read related data; analysts only read. Attributes of users decide who is asked, so only
- * admins change them. Creating and removing owners depends on the
- * member concerned, see `domain/members.ts`.
+ * Agents handle conversations and read related data; analysts only read. Only admins change users' attributes, because
+ * targeting depends on them. Creating and removing owners depends on the member concerned, see `domain/members.ts`.
  */
 export const RIGHTS = {
   'conversations:read': { roles: EVERYBODY, scope: 'conversations:read' },

@@ -28,7 +28,7 @@ export async function mayOpen(
   return (rows[0]?.count ?? 0) < MAX_ACTIVE_OF_USER;
 }
 
-/** The 409 for a user who has too many open and pending conversations. */
+/** Returns the 409 for a user at the limit of open and pending conversations. */
 export const tooManyActive = (): Problem =>
   new Problem(
     'limit-reached',

@@ -25,7 +25,7 @@ interface MarkRow extends MarkedTenant {
 }
 
 /**
- * Reserves all marks for a loop, and returns their tenants, the one that was marked first first. The marks remain until
+ * Reserves all marks for a loop, and returns their tenants in the order in which they were marked. The marks remain until
  * `removeMarks`, so that they survive a killed worker. For the worker.
  *
  * First the marks are taken, then another transaction allocates its id. Every write that relied on one of them has a lower id

@@ -4,7 +4,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { describeFailure, isOutage } from '../storage/errors.ts';
 import { pause, runRounds } from './rounds.ts';
 
-/** Maximum number of batches of a tenant in a round, and the time after which a round starts no further ones. */
+/** Limits of a round: batches per tenant, and the time after which it starts no more batches. */
 const BATCHES = 4;
 const ROUND_MS = 1000;
 /** A batch that takes longer goes on while the next tenants have their turns. Only one at a time, as it holds a connection. */

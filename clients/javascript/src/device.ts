@@ -1,7 +1,7 @@
-/** Begins the names of drafts in `localStorage`, with the number of their format. */
+/** Prefix of the names of drafts in `localStorage`, with the version of their format. */
 const DRAFTS = 'parley-draft-1';
 
-/** Begins the names of the drafts of one installation. */
+/** Returns the prefix of an installation's drafts. */
 export const draftsOf = (baseUrl: string): string => `${DRAFTS} ${baseUrl} `;
 
 /** Runs work with the storage of the page; undefined if the storage is missing, denied or full, or if the work fails. */

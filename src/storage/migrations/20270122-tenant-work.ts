@@ -253,7 +253,7 @@ $$`);
 
   /**
    * A held tenant's events are not numbered with those of the others. `hold_events` holds the tenants of the next batch.
-   * `number_held_events` numbers the events of one of them that the others have passed. It releases the tenant after
+   * `number_held_events` numbers a held tenant's events, up to the place that the other tenants have reached. It releases the tenant after
    * numbering the last event that it had when it was held, so that numbering all tenants cannot fail on it again.
    *
    * A held tenant starts at the place that all had reached, because open writes may still add events after it.

@@ -9,7 +9,7 @@ export interface Fault {
   limit?: number;
 }
 
-/** Maximum length of a comment, of an answer of the user's own, and of a text without a limit of its own. */
+/** Maximum length of comments, of the text for "other", and of answers without their own limit. */
 export const MAX_TEXT = 5000;
 
 type Config = CardStep['config'];
