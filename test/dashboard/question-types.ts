@@ -88,8 +88,12 @@ export const QUESTIONS: QuestionOfType[] = [
       await page.getByLabel('Input type').selectOption('email');
       await page.getByLabel('Maximum length').fill('200');
     },
-    preview: card => card.locator('input[inputmode=email]').getAttribute('maxlength'),
-    shown: '200',
+    preview: async card => {
+      const input = card.locator('input[inputmode=email]');
+      await input.fill('x'.repeat(201)); // as pasted: it is kept and marked
+      return [(await input.inputValue()).length, await input.getAttribute('aria-invalid')];
+    },
+    shown: [201, 'true'],
     config: { input: 'email', max_length: 200, min_length: 0 },
   },
   { type: 'date', name: 'Date', preview: card => card.locator('input[type=date]').count(), shown: 1, config: {} },
