@@ -11,6 +11,8 @@ export interface Skew {
   entries: number;
   /** Small tenants next to the large one. */
   tenants: number;
+  /** The large tenant's id, if it exists already. */
+  large?: string;
   /** Whether the answers' ids are random (version 4) instead of time-ordered (version 7). */
   randomIds?: boolean;
 }
@@ -83,8 +85,10 @@ const wordsOfRow = (rows: string): string => {
 };
 
 /** Ids of the tenants that `fillSkewed` fills: the large one, the small one of constant size, and the other small ones. */
-export const skewedTenants = ({ tenants }: Skew): string[] =>
-  Array.from({ length: tenants + 1 }, (_, number) => uuidOf(`tenant ${number}`));
+export const skewedTenants = ({ tenants, large = uuidOf('tenant 0') }: Skew): string[] => [
+  large,
+  ...Array.from({ length: tenants }, (_, number) => uuidOf(`tenant ${number + 1}`)),
+];
 
 /** The questions: nine that most answers and cards have, and a rare tenth one. */
 export const skewedQuestions = Array.from({ length: 10 }, (_, number) => uuidOf(`question ${number}`));
@@ -180,8 +184,8 @@ async function fillEntries(query: Query, tenants: string[], entries: number): Pr
        from generate_series(1, $2::int) as n
      )
      insert into quarantined_answers
-     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint')}, 'unknown-card', '', '{}', ${AT}
+     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint')}, 'unknown-card', '', $3, ${AT}
      from generate_series(1, $2::int) as n`,
-    [tenants, entries],
+    [tenants, entries, JSON.stringify({ question_id: skewedQuestions[0], card_id: skewedQuestions[0] })],
   );
 }

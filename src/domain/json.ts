@@ -1,13 +1,27 @@
 import { jsonPointer } from './validation.ts';
 
-/** Counts the members of all objects in a parsed JSON document; infinity if it is nested deeper than `levels`. */
-function countMembers(document: unknown, levels: number): number {
-  if (typeof document !== 'object' || document === null) return 0;
-  if (levels === 0) return Number.POSITIVE_INFINITY;
-  let count = 0;
-  if (Array.isArray(document)) for (const item of document) count += countMembers(item, levels - 1);
-  else for (const name in document) count += 1 + countMembers(document[name as never], levels - 1);
-  return count;
+/** Maximum number of members, and of objects and arrays in arrays: more than any valid request has. */
+const MAX_PARTS = 10_000;
+
+interface Counted {
+  members: number;
+  /** Objects and arrays in arrays. */
+  nested: number;
+}
+
+/** Counts the parts of a parsed JSON document. Stops at the limits, and returns which one it has reached. */
+function countParts(document: unknown, levels: number, counted: Counted): 'too-deep' | 'too-many' | undefined {
+  if (typeof document !== 'object' || document === null) return undefined;
+  if (levels === 0) return 'too-deep';
+  const isArray = Array.isArray(document);
+  for (const part of isArray ? document : Object.values(document)) {
+    if (!isArray) counted.members++;
+    else if (typeof part === 'object') counted.nested++;
+    if (counted.members + counted.nested > MAX_PARTS) return 'too-many';
+    const fault = countParts(part, levels - 1, counted);
+    if (fault) return fault;
+  }
+  return undefined;
 }
 
 const COLON = ':';
@@ -28,8 +42,8 @@ function countNames(text: string): number {
 /** Strings and punctuation of a JSON text; numbers and literals are skipped. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g;
 
-/** Why a valid JSON text is not accepted: too many levels, or the JSON pointer of a member that its object has twice. */
-export type FormFault = 'too-deep' | { repeated: string };
+/** Why a valid JSON text is not accepted: too many levels or parts, or the JSON pointer of a member that its object has twice. */
+export type FormFault = 'too-deep' | 'too-many' | { repeated: string };
 
 /**
  * Returns why a JSON text is not accepted; `undefined` when it is. `text` must be valid JSON, and `document` its parsed
@@ -38,9 +52,10 @@ export type FormFault = 'too-deep' | { repeated: string };
  * A text without repeated members has as many names as the document has members. So almost all texts are only counted.
  */
 export function findFormFault(text: string, document: unknown, maxLevels: number): FormFault | undefined {
-  const members = countMembers(document, maxLevels);
-  if (members === Number.POSITIVE_INFINITY) return 'too-deep';
-  if (countNames(text) === members) return undefined;
+  const counted = { members: 0, nested: 0 };
+  const fault = countParts(document, maxLevels, counted);
+  if (fault) return fault;
+  if (countNames(text) === counted.members) return undefined;
   const repeated = scanForRepeated(text);
   return repeated === undefined ? undefined : { repeated };
 }

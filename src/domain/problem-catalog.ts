@@ -16,7 +16,7 @@ export const PROBLEMS = {
     kind: 'malformed',
     title: 'The body is not valid JSON',
     meaning:
-      'The body must be one JSON object in UTF-8, nested at most 20 levels deep, without two members of the same name in an object.',
+      'The body must be one JSON object in UTF-8, nested at most 20 levels deep, of at most 10,000 members, without two members of the same name in an object.',
   },
   'unknown-parameter': {
     kind: 'malformed',

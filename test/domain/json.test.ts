@@ -72,6 +72,22 @@ describe('depth', () => {
   });
 });
 
+describe('size', () => {
+  const fault = (text: string) => faultOf(text, 20);
+
+  test('of 10,000 members, or objects and arrays in arrays, is accepted, and one more is not', () => {
+    for (const part of ['{"":1}', '{}', '[]', '{"":[0]}']) {
+      const parts = part.includes('"') ? 5000 : 10_000;
+      expect(fault(JSON.stringify(Array(parts).fill(JSON.parse(part))))).toBeUndefined();
+      expect(fault(JSON.stringify(Array(parts + 1).fill(JSON.parse(part))))).toBe('too-many');
+    }
+    expect(fault(JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`m${at}`, 1]))))).toBe(
+      'too-many',
+    );
+    expect(fault(JSON.stringify(Array(60_000).fill('text')))).toBeUndefined();
+  });
+});
+
 test('equal values have one canonical text, whatever their order and notation', () => {
   expect(canonicalJson(JSON.parse('{"b":[1.0,{"d":1,"c":"\\u0061"}],"a":1e2}'))).toBe(
     '{"a":100,"b":[1,{"c":"a","d":1}]}',

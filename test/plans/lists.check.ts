@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fillSkewed, type Skew, skewedTenants, uuidOf } from '../../bench/skewed.ts';
+import { fillSkewed, type Skew, skewedTenants } from '../../bench/skewed.ts';
 import type { Caller } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -16,6 +16,7 @@ import {
   reportDearest,
   valuesOf,
 } from './list-reads.ts';
+import { fillRest } from './rest.ts';
 
 const SIZE = Number(process.env.PLANS_ANSWERS ?? 1_000_000);
 const SKEW: Skew = {
@@ -34,8 +35,10 @@ let reads: ListReads;
 beforeAll(async () => {
   database = await createDatabase();
   await fillSkewed(database.url, SKEW);
-  await makeDeliveries();
-  await makeProfileChanges();
+  await fillRest(database, [
+    [LARGE, SIZE / 20],
+    [SMALL, 100],
+  ]);
   reads = openListReads(database.url);
 });
 afterAll(async () => {
@@ -43,47 +46,6 @@ afterAll(async () => {
   await reads?.close();
   await database?.[Symbol.asyncDispose]();
 });
-
-/** A webhook of each of two tenants, with many deliveries in the larger one. */
-async function makeDeliveries(): Promise<void> {
-  for (const [tenant, count] of [
-    [LARGE, SIZE / 20],
-    [SMALL, 100],
-  ] as const) {
-    await database.query(
-      `insert into webhooks (tenant_id, id, url, description, event_types, payload, ordered, status, secret_sealed,
-         feed_position, created_at, updated_at)
-       values ($1, $2, 'https://hooks.acme.example', '', '{}', 'full', false, 'enabled', '', $3, now(), now())`,
-      [tenant, uuidOf('webhook'), count],
-    );
-    await database.query(
-      `insert into deliveries (tenant_id, id, webhook_id, event_id, sequence, type, object_id, event_at, attempt, at, status)
-       select $1, gen_random_uuid(), $2, gen_random_uuid(), number, 'answer.stored', gen_random_uuid(), now(), 1,
-         now() - number * interval '1 second', case when number % 1000 = 0 then 'failed' else 'delivered' end
-       from generate_series(1, $3::int) as number`,
-      [tenant, uuidOf('webhook'), count],
-    );
-  }
-  await database.query('vacuum analyze deliveries');
-}
-
-/** The profiles of many identities in one of two tenants, each with the changes that are kept. */
-async function makeProfileChanges(): Promise<void> {
-  for (const [tenant, count] of [
-    [LARGE, SIZE / 1000],
-    [SMALL, 10],
-  ] as const)
-    await database.query(
-      `with made as (
-         insert into identities (tenant_id, identity, identity_verified, attributes, created_at, updated_at)
-         select $1, 'user|' || number, true, '{}', now(), now() from generate_series(1, $2::int) as number returning id
-       )
-       insert into profile_changes (tenant_id, identity_id, number, at, by, changes)
-       select $1, id, number, now(), '{}', '{"locale": ["de", "en"]}' from made, generate_series(1, 50) as number`,
-      [tenant, count],
-    );
-  await database.query('vacuum analyze identities, profile_changes');
-}
 
 test('the answers of one identity read few pages, and those of one with very many as many as any list', async () => {
   const list = LISTS.find(({ id }) => id === 'listAnswers') as Operation;

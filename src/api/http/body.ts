@@ -113,6 +113,8 @@ const placeIn = ({ message }: Error): string => {
 function refuseForm(fault: FormFault): never {
   if (fault === 'too-deep')
     throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  if (fault === 'too-many')
+    throw new Problem('malformed-json', 'The body has more than 10,000 members, or objects and arrays in arrays.');
   throw new Problem('malformed-json', 'An object in the body has two members with the same name.', {
     errors: [{ pointer: fault.repeated, code: 'repeated-field', detail: 'Must appear only once in its object.' }],
   });
