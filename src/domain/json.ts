@@ -11,17 +11,22 @@ interface Counted {
 
 /** Counts the parts of a parsed JSON document. Stops at the limits, and returns which one it has reached. */
 function countParts(document: unknown, levels: number, counted: Counted): 'too-deep' | 'too-many' | undefined {
+  if (counted.members + counted.nested > MAX_PARTS) return 'too-many';
   if (typeof document !== 'object' || document === null) return undefined;
   if (levels === 0) return 'too-deep';
-  const isArray = Array.isArray(document);
-  for (const part of isArray ? document : Object.values(document)) {
-    if (!isArray) counted.members++;
-    else if (typeof part === 'object') counted.nested++;
-    if (counted.members + counted.nested > MAX_PARTS) return 'too-many';
-    const fault = countParts(part, levels - 1, counted);
-    if (fault) return fault;
-  }
-  return undefined;
+  let fault: 'too-deep' | 'too-many' | undefined;
+  if (Array.isArray(document))
+    for (let at = 0; at < document.length && !fault; at++) {
+      if (typeof document[at] === 'object') counted.nested++;
+      fault = countParts(document[at], levels - 1, counted);
+    }
+  else
+    for (const name in document) {
+      counted.members++;
+      fault = countParts(document[name as never], levels - 1, counted);
+      if (fault) break;
+    }
+  return fault;
 }
 
 const COLON = ':';
