@@ -251,6 +251,28 @@ describe.runIf(hasBrowser())('placements', () => {
     }
   });
 
+  test('a dialog waits while somebody types on the page, so that it takes no digit as a score', async () => {
+    const watched = await openGallery(browser, script);
+    opened.push(watched);
+    const { page } = watched;
+    await page.evaluate(() => {
+      document.body.prepend(Object.assign(document.createElement('input'), { id: 'amount' }));
+      document.querySelector<HTMLInputElement>('#amount')?.focus();
+    });
+    const typing = (async () => {
+      for (let typed = 0; typed < 15; typed++) {
+        await page.keyboard.type('10');
+        await page.waitForTimeout(100);
+      }
+    })();
+    await show(page, { views: [[cardOf([NPS])]], attributes: { placement: 'modal' } });
+    await typing;
+    expect(await page.locator('#amount').inputValue()).toBe('10'.repeat(15));
+    expect(await isOpen(page)).toBe(false);
+    await page.getByRole('radio', { name: '3 of 10' }).waitFor();
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
+  });
+
   test('after an answer the thanks are in the popover, which then shows the next card', async () => {
     const { page } = await place('popover-bottom-center');
     await page.getByRole('radio', { name: '9 of 10' }).click();

@@ -19,6 +19,9 @@ export function addPlacements(): void {
   setPresenter(createPresenter);
 }
 
+/** Time after a key on the page in which no dialog opens: it would take the next keys, and a digit is a score. */
+const TYPING_MS = 2000;
+
 const ownPlacement = (host: Element): string | null => host.getAttribute('placement');
 
 const KNOWN = /^(inline|modal|button|popover-(top|bottom)-(left|center|right))$/;
@@ -44,6 +47,8 @@ function opensFrom(host: Element, event: Event): boolean {
   return Boolean(opens && event.composedPath().some(node => node instanceof Element && node.matches(opens)));
 }
 
+const hasTextFocus = () => document.activeElement?.matches('input, textarea, [contenteditable]');
+
 function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
   const parent = frame.parentElement as HTMLElement;
@@ -53,6 +58,8 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   let placement: Placement | undefined;
   /** Removes the open panel. */
   let shut: (() => void) | undefined;
+  let typedAt = hasTextFocus() ? performance.now() : Number.NEGATIVE_INFINITY;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
 
   const placementOf = (card: Card) =>
     firstKnown(ownPlacement(host), card.placement, appearance()?.placement) ?? 'inline';
@@ -67,6 +74,7 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   };
 
   function open(): void {
+    clearTimeout(waiting);
     frame.hidden = false;
     const panel = openPanel(parent, placement, texts(), { frame, onClose: dismiss });
     showTab(false);
@@ -77,6 +85,13 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
       unwatch();
       panel.remove();
     };
+  }
+  /** Opens the panel; a dialog once the user types no more on the page. */
+  function openAfterTyping(): void {
+    const rest = placement === 'modal' ? typedAt + TYPING_MS - performance.now() : 0;
+    frame.hidden = rest > 0;
+    if (rest > 0) waiting = setTimeout(openAfterTyping, rest);
+    else open();
   }
   /** Opens the panel for a click, or closes it unless the card is begun. Without a card, it asks for new ones first. */
   async function toggle(): Promise<void> {
@@ -90,17 +105,23 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   addSheet(root, STYLES);
   parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
-  const stopListening = listen(document, 'click', event => opensFrom(host, event) && void toggle());
+  const listeners = [
+    listen(document, 'click', event => opensFrom(host, event) && void toggle()),
+    listen(window, 'keydown', ({ target }) => {
+      if (target !== host) typedAt = performance.now();
+    }),
+  ];
   function show(next: Card | undefined, opens = false): void {
+    clearTimeout(waiting);
     shown = next;
     placement = next && placementOf(next);
     const isInline = !placement || placement === 'inline';
     const isClosed = placement === 'button' && !shut && !opens;
     host.style.display = isInline ? '' : 'contents';
     showTab(isClosed && !host.hasAttribute('opens'));
-    if (isInline) shut?.();
-    else if (!isClosed && !shut) open();
     frame.hidden = isClosed;
+    if (isInline) shut?.();
+    else if (!isClosed && !shut) openAfterTyping();
   }
 
   return {
@@ -116,8 +137,9 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
       show(card, wasOpen);
     },
     close() {
+      clearTimeout(waiting);
       shut?.();
-      stopListening();
+      for (const stop of listeners) stop();
       host.style.display = '';
     },
   };
