@@ -88,7 +88,7 @@ export async function createProvider(redirectUri: string, options: ProviderOptio
     userinfo: undefined,
     interceptions: new Map(),
     serve,
-    walk: url => walk(url, redirectUri),
+    walk: url => followRedirects(url, redirectUri),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
@@ -103,7 +103,8 @@ function mountUnder(path: string, request: IncomingMessage & { originalUrl?: str
   if (request.url?.startsWith(path)) request.url = request.url.slice(path.length);
 }
 
-async function walk(url: string, redirectUri: string): Promise<string> {
+/** Follows redirects as a browser with cookies, up to the callback. Returns its query string. */
+export async function followRedirects(url: string, redirectUri: string): Promise<string> {
   const jar = new Map<string, string>();
   for (let at = url, hops = 0; hops < 10; hops++) {
     if (at.startsWith(redirectUri)) return new URL(at).search.slice(1);
