@@ -366,7 +366,15 @@ export const settingSchemas = (): Record<string, Record<string, unknown>> =>
   );
 
 /** Text settings that contain no private data. Others are only reported as set or absent. */
-const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER', 'OUTBOUND_HTTP'];
+const HARMLESS_TEXTS = [
+  'HOST',
+  'LOG_LEVEL',
+  'RATE_LIMITS',
+  'QUEUE_DURABILITY',
+  'OIDC_TRUST_EMAIL',
+  'OTEL_TRACES_SAMPLER',
+  'OUTBOUND_HTTP',
+];
 
 /** Returns the settings for support bundles: numbers and choices as they are, texts as `set` or `absent`. */
 export const maskSettings = (config: Config): Record<string, string | number> =>

@@ -278,11 +278,14 @@ describe('an address that a browser opens', () => {
     }
   });
 
-  test.each(['/dashboard/login?x=%E9', '/dashboard/reset?utm_source=%E9&fbclid=1', '/dashboard/invitation?x=1&x=2'])(
-    '%s is a page',
-    async path => {
-      const reply = await shared.api.request('GET', path, { headers: { Accept: 'text/html' } });
-      expect(reply.headers.get('Content-Type')).toContain('text/html');
-    },
-  );
+  test.each([
+    '/docs?%E9',
+    '/problems/not-invited?x=%E9',
+    '/dashboard/login?x=%E9',
+    '/dashboard/reset?utm_source=%E9&fbclid=1',
+    '/dashboard/invitation?x=1&x=2',
+  ])('%s is a page', async path => {
+    const reply = await shared.api.request('GET', path, { headers: { Accept: 'text/html' } });
+    expect(reply.headers.get('Content-Type')).toContain('text/html');
+  });
 });

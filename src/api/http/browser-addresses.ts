@@ -18,4 +18,4 @@ export const isOidcPath = (path: string): boolean => OIDC_PATHS.has(path);
 
 /** Whether a person opens a path, from a mail, a bookmark or the identity provider. */
 export const isOpenedByPeople = (path: string): boolean =>
-  isOidcPath(path) || path === '/' || path === '/dashboard' || path.startsWith('/dashboard/');
+  isOidcPath(path) || /^\/(?:$|(?:dashboard|docs|problems)(?:\/|$))/.test(path);
