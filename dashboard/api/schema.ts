@@ -381,7 +381,7 @@ export interface Operations {
   'GET /v1/sessions': { params: {  }; query: {  }; body: undefined; response: Schemas["SessionPage"] };
   'DELETE /v1/sessions': { params: {  }; query: {  }; body: undefined; response: undefined };
   'DELETE /v1/sessions/{id}': { params: { id: string }; query: {  }; body: undefined; response: undefined };
-  'GET /v1/oidc/login': { params: {  }; query: { return_to: string; invitation?: string }; body: undefined; response: undefined };
+  'GET /v1/oidc/login': { params: {  }; query: { return_to?: string; invitation?: string }; body: undefined; response: undefined };
   'GET /v1/oidc/callback': { params: {  }; query: { code?: string; state?: string; iss?: string; error?: string; error_description?: string }; body: undefined; response: undefined };
   'POST /v1/setup': { params: {  }; query: {  }; body: Schemas["Setup"]; response: Schemas["LoggedIn"] };
   'PUT /v1/me/password': { params: {  }; query: {  }; body: Schemas["PasswordChange"]; response: undefined };

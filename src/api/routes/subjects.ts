@@ -29,6 +29,7 @@ const ReturnTo = z
   .max(500)
   .regex(/^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/)
   .catch(DASHBOARD)
+  .default(DASHBOARD)
   .meta({
     description: `The page of the dashboard to open after the login; any other value counts as \`${DASHBOARD}\``,
   });
