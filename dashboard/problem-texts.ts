@@ -9,8 +9,38 @@ export interface ProblemText {
 
 type Texts = Record<string, [title: string, detail: string]>;
 
+/** Texts of refused sign-ins through the identity provider. */
+const PROVIDER_TEXTS = (): Texts => ({
+  'provider-unavailable': [
+    t('The identity provider cannot be reached'),
+    t('Try again in a moment, or sign in with your password.'),
+  ],
+  'provider-refused': [
+    t('The identity provider refused the sign-in'),
+    t('Try again. If it happens again, ask the operator of Parley: the server log has the reason.'),
+  ],
+  'state-mismatch': [
+    t('The sign-in was not started in this browser'),
+    t('It took longer than ten minutes, or it was started elsewhere. Start it again.'),
+  ],
+  'email-missing': [
+    t('The identity provider sent no email address'),
+    t('Ask the administrator of your identity provider to add your email address.'),
+  ],
+  'email-unverified': [
+    t('The identity provider has not verified your email address'),
+    t('Verify it there. If your directory never does that, the operator of Parley can trust the directory.'),
+  ],
+  'email-mismatch': [
+    t('The invitation is for another email address'),
+    t('Sign in to the identity provider with the invited address, or ask for an invitation to the other one.'),
+  ],
+  'not-invited': [t('You have no account yet'), t('Ask a member of the team for an invitation, and open its link.')],
+});
+
 /** Texts by problem code (`/problems`) of failures that occur on the pages. A function, because the language can change. */
 const TEXTS = (): Texts => ({
+  ...PROVIDER_TEXTS(),
   'no-reply': [t('Parley could not be reached'), t('Check your connection and try again.')],
   'unreadable-reply': [
     t('Parley could not be reached'),
@@ -21,10 +51,6 @@ const TEXTS = (): Texts => ({
   'service-stopping': [t('Parley is restarting'), t('Wait a moment and try again.')],
   'database-unavailable': [t('The database cannot be reached'), t('No changes were made. Try again in a moment.')],
   'queue-unavailable': [t('Answers cannot be stored right now'), t('Try again in a moment.')],
-  'identity-provider-unavailable': [
-    t('The identity provider cannot be reached'),
-    t('Try again in a moment, or sign in with your password.'),
-  ],
   'query-too-expensive': [t('The search takes too long'), t('Narrow the filters and try again.')],
   'internal-error': [t('An unexpected error occurred'), t('Try again. If it happens again, report the request ID.')],
   'login-failed': [t('Sign-in failed'), t('The email address, the password or the code is wrong.')],
@@ -73,6 +99,12 @@ const TEXTS = (): Texts => ({
 
 /** Codes with own texts in English too: the server has none, or writes about its protocol. */
 const OWN = ['no-reply', 'unreadable-reply', 'precondition-failed'];
+
+/** Returns the text of a problem by its code alone; `undefined` for a code without a text. */
+export function textOfCode(code: string): ProblemText | undefined {
+  const found = Object.entries(TEXTS()).find(([known]) => known === code)?.[1];
+  return found && { title: found[0], detail: found[1] };
+}
 
 /** Returns the text of a problem: in English the server's, in other languages by its code. */
 export function problemText(problem: ApiProblem): ProblemText {

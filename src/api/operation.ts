@@ -7,17 +7,22 @@ import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
- * The limits for issuing credentials: tokens by address and by user, logins and reset links by account, invitations by
- * tenant and by recipient.
+ * The limits for issuing credentials: tokens, logins and links by address (`-ip`), tokens by user, logins and reset links by
+ * account, invitations by tenant and by recipient.
  */
 export type IssueLimit =
-  | 'ip'
+  | 'token-ip'
   | 'token-user'
   | 'login'
   | 'login-account'
   | 'login-ip'
+  | 'oidc-login-ip'
+  | 'oidc-callback-ip'
+  | 'setup-ip'
   | 'reset'
+  | 'reset-ip'
   | 'invitation'
+  | 'invitation-ip'
   | 'invitation-tenant';
 
 /** Response headers that only some operations send, set by their handlers. */

@@ -218,7 +218,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     ),
     mail: openMail(config, { metrics, takeQuota: mailing => takeMailQuota(storage, mailing, new Date()) }),
     outbound: createOutbound(config),
-    oidc: createOidcLogin(config, keychain),
+    oidc: createOidcLogin(config, keychain, log),
     tokens: createTokenVerifier(keyRing, caches),
     catalog,
     cardLists,

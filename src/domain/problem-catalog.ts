@@ -67,6 +67,42 @@ export const PROBLEMS = {
     meaning:
       'An account with this e-mail address exists. Log in with its password in the same browser within ten minutes to link it; from then on the identity provider works for this account too. If you do not know the password, reset it first. The account has not been changed.',
   },
+  'email-missing': {
+    kind: 'unauthenticated',
+    title: 'The identity provider sent no e-mail address',
+    meaning:
+      'A new person needs an address. The provider sent none in the claim `OIDC_EMAIL_CLAIM`, or one that is not valid. Fill in the address of the person there, and release it for the scope `email`.',
+  },
+  'email-unverified': {
+    kind: 'unauthenticated',
+    title: 'The identity provider has not verified the e-mail address',
+    meaning:
+      'The claim `email_verified` is missing or false. If it is false, verify the address at the provider. If your directory never sends it, as Microsoft Entra ID, the operator can set `OIDC_TRUST_EMAIL=issuer`.',
+  },
+  'email-mismatch': {
+    kind: 'unauthenticated',
+    title: 'The invitation is for another e-mail address',
+    meaning:
+      'The identity provider has another address for the person than the invitation. Log in there as the invited person, or ask for an invitation to the other address.',
+  },
+  'not-invited': {
+    kind: 'unauthenticated',
+    title: 'No account and no invitation',
+    meaning:
+      'The identity provider confirmed the person, but no account belongs to them. Ask a member of the team for an invitation, and open its link.',
+  },
+  'state-mismatch': {
+    kind: 'unauthenticated',
+    title: 'The login was not started in this browser',
+    meaning:
+      'The login was started in another browser, more than ten minutes ago, or under another address than `BASE_URL`, or it was completed before. Start it again on the login page.',
+  },
+  'provider-refused': {
+    kind: 'unauthenticated',
+    title: 'The identity provider refused the login',
+    meaning:
+      'The provider refused the person or the client, or its reply failed validation. The server log has the reason: `login through the identity provider refused`.',
+  },
   'totp-required': {
     kind: 'unauthenticated',
     title: 'An authenticator code is required',
@@ -333,10 +369,11 @@ export const PROBLEMS = {
     meaning:
       'The query was cancelled at its timeout: 5 s for lists and results, 2 s for a search (`q`). Add one of the filters in `narrow`, which lists those that the request did not use. Do not repeat the request unchanged.',
   },
-  'identity-provider-unavailable': {
+  'provider-unavailable': {
     kind: 'unavailable',
     title: 'The identity provider cannot be reached right now',
-    meaning: 'Log in with a password, or try again later. The server log has the cause.',
+    meaning:
+      'The provider could not be reached, or replied with a server error. Log in with a password, or try again later. The server log has the cause.',
   },
   'service-overloaded': {
     kind: 'unavailable',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findMisspelt } from './misspelt-settings.ts';
+import { servesManyDirectories } from './oidc-issuers.ts';
 import { findProxyFault, supportsProxies } from './outbound-proxy.ts';
 import { type Network, parseNetwork } from './outbound-rules.ts';
 import { readSecretFile, STORE_SECRETS, storeAddresses, storeUrls } from './store-addresses.ts';
@@ -132,9 +133,14 @@ const Settings = z.object({
   RATE_ACCESS_TOKEN: perMinute(120, 'per identity with access tokens; each answer in a batch counts as one'),
   RATE_PUBLIC_TOKEN: perMinute(30, 'per identity with public access tokens; each answer in a batch counts as one'),
   RATE_API_KEY: perMinute(1000, 'per API key; a batch of answers counts as one'),
-  RATE_TOKEN_ISSUE_IP: perMinute(30, 'to issue public access tokens, per IP address'),
+  RATE_TOKEN_ISSUE_IP: perMinute(600, 'to issue public access tokens, per IP address'),
   RATE_TOKEN_ISSUE_USER: perMinute(10, 'to issue public access tokens, per API key and user'),
   RATE_SESSION: perMinute(600, 'per dashboard session'),
+  RATE_LINK_IP: perMinute(30, 'per IP address for each of setup, password resets and invitation links'),
+  RATE_OIDC_IP: perMinute(
+    300,
+    'per IP address to start a login by the identity provider, and as many to return from it',
+  ),
   RATE_LOGIN: integer(1, 1_000_000)
     .default(10)
     .describe(
@@ -189,9 +195,23 @@ const Settings = z.object({
     .optional()
     .describe('Mail server for invitations and password resets; if unset, links are shown and not mailed'),
   MAIL_FROM: z.string().max(320).optional().describe('Sender address of e-mails, such as Parley <parley@example.com>'),
-  OIDC_ISSUER: url('https', 'http').optional().describe('OIDC issuer URL of the identity provider for logins'),
+  OIDC_ISSUER: url('https', 'http')
+    .overwrite(value => value.replace(/\/\.well-known\/openid-configuration\/?$/, ''))
+    .optional()
+    .describe('OIDC issuer URL of the identity provider for logins'),
   OIDC_CLIENT_ID: z.string().max(500).optional().describe('OIDC client ID'),
   OIDC_CLIENT_SECRET: z.string().max(1000).optional().describe('OIDC client secret'),
+  OIDC_TRUST_EMAIL: z
+    .enum(['claim', 'issuer'])
+    .default('claim')
+    .describe(
+      'Which addresses of the identity provider count as verified: those with the claim email_verified, or with issuer all but those with email_verified false; only for an issuer of one directory that you trust, such as a tenant of Microsoft Entra ID',
+    ),
+  OIDC_EMAIL_CLAIM: z
+    .string()
+    .max(100)
+    .default('email')
+    .describe('Claim with the e-mail address, such as email or upn'),
   OIDC_NAME: z.string().max(60).default('Single sign-on').describe('Name of the identity provider on the login page'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')
     .optional()
@@ -311,6 +331,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv, hasProxies: boolean =
   if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
     faults.push('OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
+  if (given.OIDC_TRUST_EMAIL === 'issuer' && parsed.data?.OIDC_ISSUER && servesManyDirectories(parsed.data.OIDC_ISSUER))
+    faults.push(
+      'OIDC_TRUST_EMAIL: issuer is refused, because OIDC_ISSUER serves many directories, whose administrators can set any address; use the issuer of your own directory, or claim',
+    );
   if (faults.length > 0 || !parsed.success) throw new ConfigError([...faults, ...misspelt]);
   return Object.freeze({
     ...parsed.data,
@@ -342,7 +366,15 @@ export const settingSchemas = (): Record<string, Record<string, unknown>> =>
   );
 
 /** Text settings that contain no private data. Others are only reported as set or absent. */
-const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER', 'OUTBOUND_HTTP'];
+const HARMLESS_TEXTS = [
+  'HOST',
+  'LOG_LEVEL',
+  'RATE_LIMITS',
+  'QUEUE_DURABILITY',
+  'OIDC_TRUST_EMAIL',
+  'OTEL_TRACES_SAMPLER',
+  'OUTBOUND_HTTP',
+];
 
 /** Returns the settings for support bundles: numbers and choices as they are, texts as `set` or `absent`. */
 export const maskSettings = (config: Config): Record<string, string | number> =>

@@ -34,9 +34,13 @@ const requestMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'status',
   ]),
   httpBodyBytes: histogram('http_request_body_bytes', 'Request body size', BODY_BYTES, ['route']),
-  authAttempts: counter('parley_auth_attempts_total', 'Authentication attempts, by method and result', [
+  authAttempts: counter('parley_auth_attempts_total', 'Verified tokens and API keys, by method and result', [
     'method',
     'result',
+  ]),
+  logins: counter('parley_logins_total', 'Logins to the dashboard, by method (password, oidc) and outcome', [
+    'method',
+    'outcome',
   ]),
   rateLimited: counter('parley_rate_limited_total', 'Requests over a rate limit', ['scope']),
   requestsShed: counter('parley_requests_shed_total', 'Requests rejected because of overload'),

@@ -180,28 +180,3 @@ export const resetPassword = (
     const params = [token_hash, password_hash, now];
     return (await tx.query<{ id: string }>('select reset_password($1, $2, $3) as id', params))[0]?.id;
   });
-
-export const findAccountOfSubject = async (
-  storage: Storage,
-  issuer: string,
-  subject: string,
-): Promise<string | undefined> =>
-  (await storage.query<{ id: string }>('select id from find_account_of_subject($1, $2)', [issuer, subject]))[0]?.id;
-
-/**
- * Links a subject of the identity provider, which has verified `email`, to an authenticated account, and so proves the
- * account's address if it is the same. Password, authenticator and sessions stay unchanged.
- */
-export const linkSubject = (
-  account: AccountStorage,
-  { issuer, subject, email }: { issuer: string; subject: string; email: string },
-  now: Date,
-): Promise<void> =>
-  account.transaction(async tx => {
-    await tx.query(
-      `insert into account_subjects (issuer, subject, account_id, created_at) values ($1, $2, $3, $4)
-       on conflict (issuer, subject) do nothing`,
-      [issuer, subject, account.accountId, now],
-    );
-    await proveAddress(tx, account.accountId, email, now);
-  });

@@ -185,7 +185,7 @@ const PERSONS: Expiring[] = [
   {
     what: 'a login that was begun at the identity provider',
     lastsMs: 10 * MINUTE,
-    after: 'login-failed',
+    after: 'state-mismatch',
     async create() {
       const { token, email } = await invite();
       provider.subject = { sub: email, email, email_verified: true, name: 'Bob' };

@@ -74,9 +74,8 @@ async function link(): Promise<void> {
   expect((await logInWith(carriedIn(reply))).status).toBe(200);
 }
 
-const FAILED = '/dashboard/login?error=login-failed';
-const expectFailed = (reply: TestReply) => {
-  expect([reply.status, reply.headers.get('Location')]).toEqual([302, FAILED]);
+const expectRefused = (reply: TestReply, code: string) => {
+  expect([reply.status, reply.headers.get('Location')]).toEqual([302, `/dashboard/login?error=${code}`]);
   expect(sessionIn(reply)).toBe('');
 };
 
@@ -169,11 +168,11 @@ describe('a login by the identity provider', () => {
   test('is rejected for an unknown address, or one that the provider has not verified', async () => {
     const { sub } = provider.subject;
     provider.subject = { sub, email: person.email, email_verified: false };
-    expectFailed(await logIn());
+    expectRefused(await logIn(), 'email-unverified');
     provider.subject = { sub, email: 'stranger@acme.example', email_verified: true };
-    expectFailed(await logIn());
+    expectRefused(await logIn(), 'not-invited');
     provider.subject = { sub };
-    expectFailed(await logIn());
+    expectRefused(await logIn(), 'email-missing');
   });
 
   test('accepts the invitation that it started with, only for its own address', async () => {
@@ -188,7 +187,7 @@ describe('a login by the identity provider', () => {
     const email = `new-${count}@acme.example`;
     const [own, foreign] = [await invite(email), await invite('somebody-else@acme.example')];
     provider.subject = { sub: `new-${count}`, email, email_verified: true, name: 'Grace Hopper' };
-    expectFailed(await logIn(`?invitation=${foreign}`));
+    expectRefused(await logIn(`?invitation=${foreign}`), 'email-mismatch');
     const who = await whoIs(await logIn(`?invitation=${own}`));
     expect(who.account).toMatchObject({ email, name: 'Grace Hopper', memberships: [{ role: 'analyst' }] });
     expect((await whoIs(await logIn())).account.email).toBe(email);
@@ -200,9 +199,9 @@ describe('the callback', () => {
     await link();
     const [first, second] = [await begin(), await begin()];
     const query = await provider.walk(first.url);
-    expectFailed(await finish(query));
-    expectFailed(await finish(query, '__Host-parley_oidc=made-up'));
-    expectFailed(await finish(query, second.cookie));
+    expectRefused(await finish(query), 'state-mismatch');
+    expectRefused(await finish(query, '__Host-parley_oidc=made-up'), 'state-mismatch');
+    expectRefused(await finish(query, second.cookie), 'state-mismatch');
     expect((await finish(query, first.cookie)).headers.get('Location')).toBe('/dashboard/');
   });
 
@@ -213,39 +212,43 @@ describe('the callback', () => {
       change(query);
       return finish(query.toString(), cookie);
     };
-    expectFailed(await changed(query => query.set('state', 'x'.repeat(43))));
-    expectFailed(await changed(query => query.delete('state')));
-    expectFailed(await changed(query => query.set('iss', 'https://evil.example')));
-    expectFailed(await changed(query => query.set('code', 'made-up')));
-    expectFailed(await changed(query => query.delete('code')));
+    expectRefused(await changed(query => query.set('state', 'x'.repeat(43))), 'state-mismatch');
+    expectRefused(await changed(query => query.delete('state')), 'state-mismatch');
+    expectRefused(await changed(query => query.set('iss', 'https://evil.example')), 'provider-refused');
+    expectRefused(await changed(query => query.set('code', 'made-up')), 'provider-refused');
+    expectRefused(await changed(query => query.delete('code')), 'provider-refused');
     const { url, cookie } = await begin();
     const query = await provider.walk(url);
     await finish(query, cookie);
-    expectFailed(await finish(query, cookie));
-    expectFailed(await finish('error=access_denied&state=x', cookie));
+    expectRefused(await finish(query, cookie), 'provider-refused');
+    expectRefused(await finish('error=access_denied&state=x', cookie), 'state-mismatch');
+    const state = new URLSearchParams(query).get('state');
+    expectRefused(await finish(`error=access_denied&state=${state}`, (await begin()).cookie), 'state-mismatch');
+    expectRefused(await finish(`error=access_denied&state=${state}`, cookie), 'provider-refused');
   });
 
   test.each(['nonce', 'code_challenge'])('for another %s than the sent one is rejected', async name => {
     const { url, cookie } = await begin();
     const sent = new URL(url);
     sent.searchParams.set(name, 'x'.repeat(43));
-    expectFailed(await finish(await provider.walk(sent.href), cookie));
+    expectRefused(await finish(await provider.walk(sent.href), cookie), 'provider-refused');
   });
 
   test('never redirects to another site', async () => {
+    await link();
     for (const path of ['https://evil.example', '//evil.example', '/dashboard/../..//evil', '/v1/me', 'dashboard/'])
-      expect((await api.request('GET', `/v1/oidc/login?return_to=${encodeURIComponent(path)}`)).status).not.toBe(302);
+      expect((await logIn(`?return_to=${encodeURIComponent(path)}`)).headers.get('Location')).toBe('/dashboard/');
   });
 });
 
-test('without a provider the endpoints are 404, and an unavailable one is reported and asked again', async () => {
+test('without a provider, or with an unavailable one, the login page shows why; it is asked again', async () => {
   await using none = await createApi({ sharing: api });
-  expect((await none.request('GET', '/v1/oidc/login')).status).toBe(404);
+  expectRefused(await none.request('GET', '/v1/oidc/login'), 'resource-not-found');
   expect((await none.request('GET', '/v1/login-options')).body.oidc).toBeNull();
   const port = await freePort();
   const settings = { ...provider.settings, OIDC_ISSUER: `http://127.0.0.1:${port}` };
   await using late = await createApi({ sharing: api, settings });
-  expect((await late.request('GET', '/v1/oidc/login')).body).toMatchObject({ code: 'identity-provider-unavailable' });
-  await using _ = await createProvider('https://parley.test/v1/oidc/callback', port);
-  expect((await late.request('GET', '/v1/oidc/login')).status).toBe(302);
+  expectRefused(await late.request('GET', '/v1/oidc/login'), 'provider-unavailable');
+  await using _ = await createProvider('https://parley.test/v1/oidc/callback', { port });
+  expect((await late.request('GET', '/v1/oidc/login')).headers.get('Location')).toContain(settings.OIDC_ISSUER);
 });

@@ -286,6 +286,6 @@ describe('an address is proven', () => {
 
     const kelvin = 'mark@acme.example'.replace('k', '\u212a'); // its lower case is an ASCII k
     await makeMember(api, tenant, 'agent', 'mark@acme.example');
-    expect((await through({ email: kelvin })).headers.get('Location')).toContain('login-failed');
+    expect((await through({ email: kelvin })).headers.get('Location')).toContain('email-missing');
   });
 });

@@ -215,6 +215,25 @@ describe.each(backends())('with counters in %s', backend => {
     expect(await open.metrics.render()).toMatch(/rate_limited\w*\{[^}]*scope="identity"[^}]*\} 2\b/);
   });
 
+  test('setup, resets and invitations have limits of their own per address', async () => {
+    await using limited = await createApi({
+      backend,
+      sharing: api,
+      settings: { RATE_LIMITS: 'on', RATE_LINK_IP: '1', TRUSTED_PROXY_HOPS: '1' },
+    });
+    const headers = { 'x-forwarded-for': '192.0.2.77' };
+    const setup = { token: 'x', tenant_name: 'A', name: 'A', email: 'a@acme.example', password: 'a long password' };
+    const requests = [
+      () => limited.request('GET', '/v1/invitations/unknown', { headers }),
+      () => limited.request('POST', '/v1/password-resets', { headers, body: { email: 'a@acme.example' } }),
+      () => limited.request('POST', '/v1/setup', { headers, body: setup }),
+    ];
+    await withinOneMinute();
+    const replies = [];
+    for (const request of requests) replies.push(...(await ask(2, request)));
+    expect(statuses(replies)).toEqual([404, 429, 202, 429, 404, 429]);
+  });
+
   test('X-Forwarded-For is ignored without a trusted proxy', async () => {
     await using direct = await createApi({
       backend,

@@ -5,6 +5,7 @@ import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { backends } from '../support/api.ts';
 import { runHere } from '../support/command-line.ts';
 import { createDatabase } from '../support/database.ts';
+import { createProvider } from '../support/oidc.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { stores } from '../support/stores.ts';
 
@@ -59,6 +60,37 @@ describe('the doctor', () => {
         mend: expect.stringMatching(/RESET/),
       },
       { ok: false, detail: 'session_replication_role is replica and must be origin' },
+    ]);
+  });
+
+  test('reads the metadata of the identity provider', async () => {
+    await using provider = await createProvider('https://parley.test/v1/oidc/callback');
+    const checkOf = async (settings: Record<string, string>) => {
+      const environment = { DATABASE_URL: `postgresql://nobody@127.0.0.1:1/none`, SECRET_KEY, ...settings };
+      return (await diagnose(environment)).checks.filter(({ name }) => name === 'identity provider');
+    };
+    expect(await checkOf({})).toEqual([]);
+    const { OIDC_ISSUER: issuer = '' } = provider.settings;
+    expect(await checkOf(provider.settings)).toEqual([
+      { name: 'identity provider', ok: true, detail: `${issuer} replies with its metadata` },
+    ]);
+    const away = `http://127.0.0.1:${await freePort()}`;
+    expect(await checkOf({ ...provider.settings, OIDC_ISSUER: away })).toMatchObject([
+      { ok: false, detail: expect.stringContaining('ECONNREFUSED') },
+    ]);
+    const path = '/.well-known/openid-configuration';
+    const reply = (metadata: object) =>
+      provider.interceptions.set(path, (_, response) =>
+        response.setHeader('Content-Type', 'application/json').end(JSON.stringify(metadata)),
+      );
+    reply({ issuer, claims_supported: ['sub', 'email'] });
+    expect(await checkOf(provider.settings)).toMatchObject([
+      { ok: true, hint: expect.stringContaining('OIDC_TRUST_EMAIL=issuer') },
+    ]);
+    expect((await checkOf({ ...provider.settings, OIDC_TRUST_EMAIL: 'issuer' }))[0]?.hint).toBeUndefined();
+    reply({ issuer: 'https://elsewhere.example' });
+    expect(await checkOf(provider.settings)).toMatchObject([
+      { ok: false, detail: expect.stringContaining('the issuer of the provider is https://elsewhere.example') },
     ]);
   });
 

@@ -218,7 +218,8 @@ describe.runIf(hasBrowser())('an account', { timeout: 240_000 }, () => {
     };
     provider.subject = { sub: 'stranger', email: 'stranger@acme.example', email_verified: true };
     await come();
-    await eva.page.getByRole('alert').getByText('Sign-in with the identity provider failed.').waitFor();
+    await eva.page.getByRole('alert').getByText('You have no account yet').waitFor();
+    await eva.page.getByRole('alert').getByText('not-invited').waitFor();
     await expectNoViolations(eva);
     await eva.context.clearCookies(); // the provider would remember the other person
     provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
@@ -235,6 +236,26 @@ describe.runIf(hasBrowser())('an account', { timeout: 240_000 }, () => {
     await eva.page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
     expect(new URL(eva.page.url()).pathname).toMatch(/^\/dashboard\/t\/tenant_\w+\/questions$/);
     await expectNoViolations(eva);
+    await eva.page.goto(`${installation.baseUrl}/v1/oidc/callback?code=used&state=used`); // as the back button may
+    await isInside(eva.page);
+  });
+
+  test('every refusal of the identity provider has a text of its own', async () => {
+    await using other = await openPage(browser);
+    const textFor = async (code: string) => {
+      await other.page.goto(`${installation.baseUrl}/dashboard/login?error=${code}`);
+      const alert = other.page.getByRole('alert');
+      await alert.getByText(code, { exact: true }).waitFor();
+      return (await alert.locator('strong').textContent()) ?? '';
+    };
+    const general = await textFor('constructor');
+    const codes = ['email-missing', 'email-unverified', 'email-mismatch', 'not-invited', 'state-mismatch'];
+    codes.push('provider-unavailable', 'provider-refused', 'link-not-valid', 'rate-limit-exceeded');
+    const texts = new Set<string>();
+    for (const code of codes) texts.add(await textFor(code));
+    expect(texts.size).toBe(codes.length);
+    expect(texts).not.toContain(general);
+    await expectNoViolations(other);
   });
 
   test('signing out everywhere asks for confirmation and ends all sessions', async () => {

@@ -51,6 +51,41 @@ describe('the configuration', () => {
     expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
   });
 
+  const oidc = (issuer: string) => ({
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: 'parley',
+    OIDC_CLIENT_SECRET: 'secret',
+    OIDC_TRUST_EMAIL: 'issuer',
+  });
+
+  test.each([
+    'https://accounts.google.com',
+    'https://login.microsoftonline.com/common/v2.0',
+    'https://login.microsoftonline.com/Organizations/v2.0/',
+    'https://login.microsoftonline.com/consumers/v2.0/.well-known/openid-configuration',
+    'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
+    'https://login.microsoftonline.us/common/v2.0',
+    'https://sts.windows.net/common/',
+    'https://gitlab.com',
+    'https://login.salesforce.com',
+  ])('refuses OIDC_TRUST_EMAIL=issuer for %s, which serves many directories', issuer => {
+    expect(faultsOf(oidc(issuer))[0]).toMatch(/^OIDC_TRUST_EMAIL: issuer is refused/);
+    expect(faultsOf({ ...oidc(issuer), OIDC_TRUST_EMAIL: 'claim' })).toEqual([]);
+  });
+
+  test.each([
+    'https://login.microsoftonline.com/4f1c2d3e-0000-4000-8000-000000000001/v2.0',
+    'https://login.microsoftonline.com/acme.onmicrosoft.com/v2.0',
+    'https://acme.okta.com',
+    'https://gitlab.acme.example',
+    'https://acme.my.salesforce.com',
+    'https://auth.acme.example/application/o/parley/',
+  ])('accepts OIDC_TRUST_EMAIL=issuer for the one directory of %s', issuer => {
+    expect(loadConfig(oidc(issuer))).toMatchObject({ OIDC_ISSUER: issuer, OIDC_EMAIL_CLAIM: 'email' });
+    const metadata = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    expect(loadConfig(oidc(metadata)).OIDC_ISSUER).toBe(issuer.replace(/\/$/, ''));
+  });
+
   test('inserts a separate password into the URL, with any characters', () => {
     const awkward = 'p@ss:w/rd %41#?+';
     const { DATABASE_URL, REDIS_URL } = loadConfig({

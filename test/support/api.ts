@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { openApi } from '../../src/api/server.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
-import { createLog } from '../../src/platform/log.ts';
+import { createLog, type Log } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import type { OpenFiles } from '../../src/platform/open-files.ts';
 import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
@@ -63,6 +63,8 @@ export interface TestApiOptions {
   now?: () => Date;
   /** The maximum number of its connections; by default as many as the file descriptors allow. */
   maxConnections?: number;
+  /** The log of the API; by default nothing is logged. */
+  log?: Log;
   /** The file descriptors of its process; by default the real ones. */
   files?: OpenFiles;
 }
@@ -121,7 +123,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     ...settings,
   });
   const metrics = createMetrics('serve');
-  const log = createLog(config.LOG_LEVEL, 'serve');
+  const log = options.log ?? createLog(config.LOG_LEVEL, 'serve');
   const api = await openApi({
     databaseUrl: database.url,
     secretKeys: { current: secretKey, others: [] },

@@ -12,6 +12,7 @@ import { Front } from '../../components/front.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 import { BASE, PATHS, pathTo } from '../../paths.ts';
+import { textOfCode } from '../../problem-texts.ts';
 import { useSessionChange } from '../../session.tsx';
 
 interface Values {
@@ -31,6 +32,19 @@ const returnTo = (loginUrl: string): string => {
   const wanted = location.pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : location.pathname;
   return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
 };
+
+/** Why a sign-in through the identity provider failed, with the code that the server log has. */
+function Failure({ code }: { code: string }) {
+  const text = textOfCode(code);
+  return (
+    <Note tone="bad">
+      <p role="alert">
+        <strong>{text?.title ?? t('Sign-in with the identity provider failed.')}</strong> <span>{text?.detail}</span>{' '}
+        <code>{code}</code>
+      </p>
+    </Note>
+  );
+}
 
 /** Shown until the installation has an owner. */
 const FirstVisit = () => (
@@ -72,13 +86,7 @@ export function Login() {
           </p>
         </Note>
       )}
-      {failure && failure !== LINK_REQUIRED && (
-        <Note tone="bad">
-          <p role="alert">
-            {t('Sign-in with the identity provider failed.')} <code>{failure}</code>
-          </p>
-        </Note>
-      )}
+      {failure && failure !== LINK_REQUIRED && <Failure code={failure} />}
       {options?.oidc && (
         <>
           <ButtonAnchor href={returnTo(options.oidc.login_url)}>

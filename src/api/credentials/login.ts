@@ -48,13 +48,13 @@ export async function verifyLogin(proof: Proof, attempt: Attempt, deps: LoginDep
   try {
     account = await verifyProof(proof, deps);
   } catch (error) {
-    const result = error instanceof Problem ? error.code : 'internal-error';
-    deps.metrics.authAttempts.inc({ method: 'session', result });
-    if (result !== LOGIN_FAILED) await undo();
+    const outcome = error instanceof Problem ? error.code : 'internal-error';
+    deps.metrics.logins.inc({ method: 'password', outcome });
+    if (outcome !== LOGIN_FAILED) await undo();
     throw error;
   }
   await undo();
-  deps.metrics.authAttempts.inc({ method: 'session', result: 'ok' });
+  deps.metrics.logins.inc({ method: 'password', outcome: 'ok' });
   return account;
 }
 

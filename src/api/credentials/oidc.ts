@@ -1,15 +1,19 @@
-import type { Configuration } from 'openid-client';
 import { z } from 'zod';
-import { Email } from '../../domain/accounts.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Keychain } from '../../platform/secrets.ts';
+import { OIDC_CALLBACK_PATH } from '../http/browser-addresses.ts';
+import { createIdentityProvider, type Subject } from './identity-provider.ts';
 
-export const OIDC_LOGIN_PATH = '/v1/oidc/login';
-export const OIDC_CALLBACK_PATH = '/v1/oidc/callback';
+/** The cookie of a subject waiting to be linked, without its prefix. */
+export const LINK_COOKIE = 'oidc_link';
 
 /** Time limit for the login at the identity provider. */
 export const OIDC_TIMEOUT_SECONDS = 600;
+
+/** Logins that a browser can have begun at the same time, such as in several tabs. More would not fit into a cookie. */
+const MAX_LOGINS = 3;
 
 /** State that the callback must match, and the page to open afterwards. Stored only in an encrypted cookie. */
 const LoginState = z.object({
@@ -26,21 +30,19 @@ export type LoginState = z.infer<typeof LoginState>;
 const PendingLink = z.object({ issuer: z.string(), subject: z.string(), email: z.string(), endsAt: z.number() });
 export type PendingLink = z.infer<typeof PendingLink>;
 
-/** The person confirmed by the identity provider. */
-export interface Subject {
-  issuer: string;
-  subject: string;
-  /** The address, if the provider has verified it, and it is one that an account can have. */
-  email: string | undefined;
-  name: string;
-}
+/** The page to open after a login, and the invitation to accept. */
+type Purpose = Pick<LoginState, 'returnTo' | 'invitation'>;
 
 /** Logins by the identity provider of `OIDC_ISSUER` (OpenID Connect: code flow with PKCE, state and nonce). */
 export interface OidcLogin {
-  /** Returns the URL to redirect to, and the encrypted state for the cookie. */
-  begin(returnTo: string, invitation: string | undefined, now: Date): Promise<{ url: string; carried: string }>;
-  /** Returns the subject of a callback. Throws 401 `login-failed` when query and state do not match. */
-  finish(query: string, carried: string | undefined, now: Date): Promise<{ subject: Subject; loginState: LoginState }>;
+  /** Returns the URL to redirect to, and the encrypted state for the cookie. `carried` is that of the browser's last login. */
+  begin(purpose: Purpose, carried: string | undefined, now: Date): Promise<{ url: string; carried: string }>;
+  /** Returns the subject of a callback. Throws `state-mismatch` when no begun login matches, or a problem of the provider. */
+  finish(
+    query: Record<string, string>,
+    carried: string | undefined,
+    now: Date,
+  ): Promise<{ subject: Subject; loginState: LoginState }>;
 }
 
 const CONTEXT = 'oidc';
@@ -63,86 +65,49 @@ export function openLink(
   return link && link.email === email && link.endsAt > now.getTime() ? link : undefined;
 }
 
-export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin | undefined {
-  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, BASE_URL } = config;
-  if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET) return undefined;
-  const callback = `${BASE_URL}${OIDC_CALLBACK_PATH}`;
-  let discovered: Promise<Configuration> | undefined;
+export function createOidcLogin(config: Config, keychain: Keychain, log: Log): OidcLogin | undefined {
+  if (!config.OIDC_ISSUER) return undefined;
+  const provider = createIdentityProvider(config, log);
+  const callback = `${config.BASE_URL}${OIDC_CALLBACK_PATH}`;
 
-  /** The provider's metadata, read at the first login. Retried after a failure. */
-  const provider = async (): Promise<Configuration> => {
-    discovered ??= discover(OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET);
-    try {
-      return await discovered;
-    } catch (cause) {
-      discovered = undefined;
-      throw new Problem('identity-provider-unavailable', 'The identity provider did not return a valid response.', {
-        retryAfterSeconds: 10,
-        cause,
-      });
-    }
-  };
+  const begunLogins = (carried: string | undefined, now: Date): LoginState[] =>
+    (openCarried(z.array(LoginState), carried, CONTEXT, keychain) ?? []).filter(({ endsAt }) => endsAt > now.getTime());
 
   return {
-    async begin(returnTo, invitation, now) {
-      const client = await import('openid-client');
-      const loginState: LoginState = {
-        state: client.randomState(),
-        nonce: client.randomNonce(),
-        verifier: client.randomPKCECodeVerifier(),
-        returnTo,
-        ...(invitation === undefined ? {} : { invitation }),
-        endsAt: now.getTime() + OIDC_TIMEOUT_SECONDS * 1000,
-      };
-      const url = client.buildAuthorizationUrl(await provider(), {
-        redirect_uri: callback,
-        scope: 'openid email profile',
-        state: loginState.state,
-        nonce: loginState.nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(loginState.verifier),
-        code_challenge_method: 'S256',
-      });
-      return { url: url.href, carried: keychain.seal(JSON.stringify(loginState), CONTEXT).toString('base64url') };
+    async begin(purpose, carried, now) {
+      const { loginState, parameters } = await newLogin(purpose, now);
+      const url = await provider.authorizationUrl({ ...parameters, redirect_uri: callback });
+      const logins = [...begunLogins(carried, now), loginState].slice(-MAX_LOGINS);
+      return { url, carried: keychain.seal(JSON.stringify(logins), CONTEXT).toString('base64url') };
     },
     async finish(query, carried, now) {
-      const loginState = openCarried(LoginState, carried, CONTEXT, keychain);
-      if (!loginState || loginState.endsAt <= now.getTime())
-        throw failed('The login was not started in this browser, or has expired.');
-      const client = await import('openid-client');
-      const configuration = await provider();
-      try {
-        const tokens = await client.authorizationCodeGrant(configuration, new URL(`${callback}?${query}`), {
-          pkceCodeVerifier: loginState.verifier,
-          expectedState: loginState.state,
-          expectedNonce: loginState.nonce,
-          idTokenExpected: true,
-        });
-        const claims = tokens.claims();
-        if (!claims) throw new Error('the response has no ID token');
-        const about = claims.email
-          ? claims
-          : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-        const isVerified = typeof about.email === 'string' && about.email_verified === true;
-        const subject = {
-          issuer: claims.iss,
-          subject: claims.sub,
-          email: isVerified ? Email.safeParse(about.email).data : undefined,
-          name: typeof about.name === 'string' ? about.name.slice(0, 120).toWellFormed() : '',
-        };
-        return { subject, loginState };
-      } catch (cause) {
-        throw failed("The identity provider's response failed validation.", cause);
-      }
+      const loginState = begunLogins(carried, now).find(({ state }) => state === query.state);
+      if (!loginState)
+        throw new Problem('state-mismatch', 'The login was not begun in this browser, or more than ten minutes ago.');
+      const subject = await provider.identify(new URL(`${callback}?${new URLSearchParams(query)}`), loginState);
+      return { subject, loginState };
     },
   };
 }
 
-const failed = (detail: string, cause?: unknown) => new Problem('login-failed', detail, { cause });
-
-async function discover(issuer: string, clientId: string, secret: string): Promise<Configuration> {
+/** Returns the state of a new login, and the parameters with which the browser is sent to the provider. */
+async function newLogin(purpose: Purpose, now: Date) {
   const client = await import('openid-client');
-  const insecure = issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {};
-  return client.discovery(new URL(issuer), clientId, secret, undefined, { ...insecure, timeout: 10 });
+  const loginState: LoginState = {
+    state: client.randomState(),
+    nonce: client.randomNonce(),
+    verifier: client.randomPKCECodeVerifier(),
+    ...purpose,
+    endsAt: now.getTime() + OIDC_TIMEOUT_SECONDS * 1000,
+  };
+  const parameters = {
+    scope: 'openid email profile',
+    state: loginState.state,
+    nonce: loginState.nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(loginState.verifier),
+    code_challenge_method: 'S256',
+  };
+  return { loginState, parameters };
 }
 
 /** Decrypts a cookie value; `undefined` when it is invalid. */

@@ -4,6 +4,7 @@ import type { ProblemKind } from '../../domain/problem-kinds.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { replyToUnread } from './body.ts';
+import { isOidcPath, loginPage } from './browser-addresses.ts';
 
 /** The HTTP status of each kind of problem. A kind without a status does not compile. */
 export const STATUS_OF: Record<ProblemKind, number> = {
@@ -80,9 +81,16 @@ export const replyWithProblems =
     }
   };
 
+/** The methods by which a browser opens a page; POST is `response_mode=form_post` of an identity provider. */
+const NAVIGATIONS = new Set(['GET', 'HEAD', 'POST']);
+
 /** Keeps the headers set so far, which Koa's own error handling would drop. */
 function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
   const found = asProblem(error, ctx, deps);
+  if (isOidcPath(ctx.path) && NAVIGATIONS.has(ctx.method)) {
+    leadToLoginPage(ctx, found);
+    return;
+  }
   ctx.status = STATUS_OF[found.kind];
   challenge(ctx, found);
   if (found.options.retryAfterSeconds) ctx.set('Retry-After', String(found.options.retryAfterSeconds));
@@ -91,4 +99,11 @@ function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; 
   ctx.type = 'application/problem+json';
   const document = problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId);
   replyToUnread(ctx, JSON.stringify(document));
+}
+
+/** Redirects the browser of a person to the login page, which shows the problem. */
+function leadToLoginPage(ctx: Context, { code }: Problem): void {
+  ctx.status = 302;
+  ctx.set({ Location: loginPage(code), 'Cache-Control': 'no-store' });
+  replyToUnread(ctx, '');
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { Problem } from '../../domain/problem.ts';
+import { isOpenedByPeople } from './browser-addresses.ts';
 import { allowAnyOrigin } from './cors.ts';
 
 /** Counts a header, given in lower case. Node silently keeps one of some duplicates. */
@@ -15,7 +16,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 
 /**
  * Refuses requests that Node accepts: more or less than one `Host` (RFC 9112 section 3.2), percent-encoding that is not
- * UTF-8.
+ * UTF-8. Addresses that people open may have any encoding, since mail filters and providers add parameters to them.
  */
 export const requireWellFormed: Middleware = (ctx, next) => {
   const hosts = countHeader(ctx.req, 'host');
@@ -25,7 +26,8 @@ export const requireWellFormed: Middleware = (ctx, next) => {
   };
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
     throw refuse('The request must have exactly one Host header.');
-  if (!isDecodable(ctx.req.url ?? '')) throw refuse('The URL contains percent-encoding that is not UTF-8.');
+  if (!isOpenedByPeople(ctx.path) && !isDecodable(ctx.req.url ?? ''))
+    throw refuse('The URL contains percent-encoding that is not UTF-8.');
   return next();
 };
 

@@ -46,6 +46,30 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
     detail: 'An account with this address exists. Log in with its password to link it.',
     instance: '/v1/oidc/callback',
   },
+  'email-missing': {
+    detail: 'The identity provider sent no valid address in OIDC_EMAIL_CLAIM. Claims received: iss, sub, name.',
+    instance: '/v1/oidc/callback',
+  },
+  'email-unverified': {
+    detail: 'The identity provider does not state that the address is verified, or states that it is not.',
+    instance: '/v1/oidc/callback',
+  },
+  'email-mismatch': {
+    detail: 'The invitation is for another address than the one of the identity provider.',
+    instance: '/v1/oidc/callback',
+  },
+  'not-invited': {
+    detail: 'No account has this address. Ask for an invitation.',
+    instance: '/v1/oidc/callback',
+  },
+  'state-mismatch': {
+    detail: 'The login was not begun in this browser, or more than ten minutes ago.',
+    instance: '/v1/oidc/callback',
+  },
+  'provider-refused': {
+    detail: 'The identity provider refused the login, or its reply is not valid.',
+    instance: '/v1/oidc/callback',
+  },
   'totp-required': {
     detail: 'The password is correct. Send an authenticator code in `totp`.',
     instance: '/v1/session',
@@ -178,8 +202,8 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
     instance: '/v1/answers',
     narrow: ['question_id', 'state'],
   },
-  'identity-provider-unavailable': {
-    detail: 'The identity provider did not return a valid response.',
+  'provider-unavailable': {
+    detail: 'The identity provider cannot be reached.',
     instance: '/v1/oidc/login',
   },
   'service-overloaded': { detail: 'The server is overloaded.', instance: '/v1/questions' },

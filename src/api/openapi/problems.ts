@@ -1,6 +1,7 @@
 import type { ZodOpenApiExampleObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
+import { isOidcPath } from '../http/browser-addresses.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import { type Operation, takesIdempotencyKey } from '../operation.ts';
 import { headerRefs, problemHeadersOf } from './headers.ts';
@@ -119,8 +120,9 @@ function problemsOfCredentials({ credentials, method }: Operation): ProblemCode[
   return codes;
 }
 
-/** Returns every problem that an operation can reply with, by its inputs. */
+/** Returns every problem that an operation can reply with, by its inputs. Those of a login are shown by the login page. */
 export function problemsOf(operation: Operation): ProblemCode[] {
+  if (isOidcPath(operation.path)) return CONNECTION_PROBLEMS;
   const { params, query, body, method, problems, sameOrigin } = operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? []), ...CONNECTION_PROBLEMS];
   codes.push('unknown-parameter', 'repeated-parameter');

@@ -39,7 +39,12 @@ const limitsFrom = (config: Config) => ({
   login: announce('login', config.RATE_LOGIN, 900),
   'login-account': announce('login-account', config.RATE_LOGIN_ACCOUNT, 900),
   'login-ip': announce('login-ip', config.RATE_LOGIN_IP, 900),
-  ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
+  'setup-ip': perMinute('setup-ip', config.RATE_LINK_IP),
+  'reset-ip': perMinute('reset-ip', config.RATE_LINK_IP),
+  'invitation-ip': perMinute('invitation-ip', config.RATE_LINK_IP),
+  'oidc-login-ip': perMinute('oidc-login-ip', config.RATE_OIDC_IP),
+  'oidc-callback-ip': perMinute('oidc-callback-ip', config.RATE_OIDC_IP),
+  'token-ip': perMinute('token-ip', config.RATE_TOKEN_ISSUE_IP),
   'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
 });
 const known = new WeakMap<Config, ReturnType<typeof limitsFrom>>();
@@ -146,8 +151,8 @@ function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Confi
   return { limit: publicIdentity, key: user, next: () => ofKey };
 }
 
-/** Limits counted by network address; in IPv6 by /64, which usually belongs to one party. */
-const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
+/** Whether a limit is counted by network address; in IPv6 by /64, which usually belongs to one party. */
+const isByAddress = (scope: IssueLimit): boolean => scope.endsWith('-ip');
 
 /**
  * Counts an attempt under a limit for issuing credentials. Returns the function that subtracts it again. Fails closed: refused
@@ -159,7 +164,7 @@ export function limitIssue(
   scope: IssueLimit,
   key: string | null,
 ): Promise<() => Promise<void>> {
-  const counted = BY_ADDRESS.has(scope) ? networkOf(key) : (key ?? '');
+  const counted = isByAddress(scope) ? networkOf(key) : (key ?? '');
   return whileCountable(async () => {
     const verdict = await deps.limits.consumeStrictly(limitsOf(deps.config)[scope], counted);
     setRateLimitHeaders(ctx, verdict);

@@ -10,6 +10,7 @@ import { authenticate, authorizationOf, authorize } from '../credentials/authent
 import { requireSameOrigin } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from '../http/body.ts';
+import { isOidcPath } from '../http/browser-addresses.ts';
 import { allowAnyOrigin } from '../http/cors.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { matchesNone, versionTagOf } from '../http/etag.ts';
@@ -133,11 +134,12 @@ const REMEMBERED_QUERIES = 100;
 const REMEMBERED_QUERY_LENGTH = 200;
 
 /** Creates the parser of query parameters. Results are shared by requests with the same query, so they are frozen. */
-function createQueryParser({ query, heavy }: Operation): (querystring: string) => unknown {
+function createQueryParser({ query, heavy, path }: Operation): (querystring: string) => unknown {
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
   const schema = query && compiled(query);
+  const read = isOidcPath(path) ? readKnownParameters : readParameters;
   const parse = (querystring: string): unknown => {
-    const sent = readParameters(querystring, known);
+    const sent = read(querystring, known);
     return schema && parseOr422(schema(), sent, 'The query does not match the schema.', parameterErrors);
   };
   if (heavy) return parse; // lists have cursors, so their queries rarely recur
@@ -151,6 +153,10 @@ function createQueryParser({ query, heavy }: Operation): (querystring: string) =
     return parsed;
   };
 }
+
+/** Returns the first value of each known parameter, and ignores all others. */
+const readKnownParameters = (querystring: string, known: Set<string>): Record<string, string> =>
+  Object.fromEntries([...new URLSearchParams(`?${querystring}`)].filter(([name]) => known.has(name)).reverse());
 
 function readParameters(querystring: string, known: Set<string>): Record<string, string> {
   const sent = new Map<string, string>();

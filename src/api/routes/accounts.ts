@@ -63,7 +63,7 @@ export const setUp = operation({
     withAuditEntry('tenant.created', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
       const { token, tenant_name, name, email, password } = request.body;
-      await request.limitIssue('ip', request.clientIp());
+      await request.limitIssue('setup-ip', request.clientIp());
       refuseWhilePasswordsQueued();
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
       const started = beginSession(deviceOf(request), transactionDeps);
@@ -144,7 +144,7 @@ export const requestPasswordReset = operation({
   response: z.object({}).meta({ id: 'PasswordResetRequested' }),
   problems: ['cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   async handle({ body, clientIp, limitIssue }, deps) {
-    await limitIssue('ip', clientIp());
+    await limitIssue('reset-ip', clientIp());
     await limitIssue('reset', body.email);
     void mailResetLink(body.email, deps).catch(error =>
       deps.log.error({ reason: (error as Error).message }, 'could not send the password reset e-mail'),
@@ -186,7 +186,7 @@ export const resetPassword = operation({
   problems: ['link-not-valid', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
     withAuditEntry('password.reset', request, deps, async ({ storage, now }) => {
-      await request.limitIssue('ip', request.clientIp());
+      await request.limitIssue('reset-ip', request.clientIp());
       refuseWhilePasswordsQueued();
       const hash = await hashPassword(request.body.password);
       const accountId = await resetAccountPassword(storage, sha256(request.params.token), hash, now());

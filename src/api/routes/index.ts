@@ -18,6 +18,7 @@ import { probeRoutes } from './probes.ts';
 import { questionRoutes } from './questions.ts';
 import { resultRoutes } from './results.ts';
 import { sessionRoutes } from './sessions.ts';
+import { subjectRoutes } from './subjects.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
 import { viewRoutes } from './views.ts';
@@ -40,6 +41,7 @@ export const OPERATIONS: Operation[] = [
   ...cardDecisionRoutes,
   ...ingestionRoutes,
   ...sessionRoutes,
+  ...subjectRoutes,
   ...accountRoutes,
   ...tenantRoutes,
   ...memberRoutes,

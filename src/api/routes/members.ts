@@ -247,7 +247,7 @@ export const readInvitation = operation({
   response: InvitationNotice,
   problems: ['link-not-valid', 'database-unavailable', 'rate-limit-exceeded'],
   async handle({ params, clientIp, limitIssue }, { storage, now }) {
-    await limitIssue('ip', clientIp());
+    await limitIssue('invitation-ip', clientIp());
     const found = await findInvitation(storage, sha256(params.token), now());
     return {
       tenant_name: found.tenant_name,

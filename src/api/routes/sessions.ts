@@ -1,42 +1,26 @@
 import { z } from 'zod';
-import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf } from '../../domain/pages.ts';
-import { Problem } from '../../domain/problem.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
-import { sha256 } from '../../platform/secrets.ts';
-import { findAccountOfSubject, findLogin, hasOwner, linkSubject } from '../../storage/accounts.ts';
-import { acceptInvitation, findInvitation } from '../../storage/invitations.ts';
+import { hasOwner } from '../../storage/accounts.ts';
 import {
   deleteSession,
   deleteSessions,
   listSessions as listSessionRows,
   startSession,
 } from '../../storage/sessions.ts';
-import { clearCookie, setCookie } from '../credentials/cookies.ts';
+import { linkSubject } from '../../storage/subjects.ts';
+import { clearCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';
-import {
-  type LoginState,
-  OIDC_CALLBACK_PATH,
-  OIDC_LOGIN_PATH,
-  OIDC_TIMEOUT_SECONDS,
-  type OidcLogin,
-  openLink,
-  type Subject,
-  sealLink,
-} from '../credentials/oidc.ts';
-import { beginSession, isSameOrigin, SESSION_COOKIE } from '../credentials/sessions.ts';
+import { LINK_COOKIE, openLink } from '../credentials/oidc.ts';
+import { beginSession, SESSION_COOKIE } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
+import { OIDC_LOGIN_PATH } from '../http/browser-addresses.ts';
 import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
-
-/** The cookie with the state of a login at the identity provider, without its prefix. */
-const OIDC_COOKIE = 'oidc';
-/** The cookie of a subject waiting to be linked, without its prefix. */
-const LINK_COOKIE = 'oidc_link';
-const LOGIN_PAGE = '/dashboard/login';
 
 export const readLoginOptions = operation({
   ...shared,
@@ -177,179 +161,5 @@ export const endSession = operation({
   },
 });
 
-/** The page of the dashboard to open after a login by the identity provider. */
-const ReturnTo = z
-  .string()
-  .max(500)
-  .regex(
-    /^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/,
-    'Must be a path of the dashboard such as /dashboard/questions.',
-  )
-  .default('/dashboard/')
-  .meta({ description: 'The page of the dashboard to open after the login' });
-
-const toOidc = (deps: ApiDeps): OidcLogin => {
-  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is configured.');
-  return deps.oidc;
-};
-
-export const beginOidcLogin = operation({
-  ...shared,
-  id: 'beginOidcLogin',
-  method: 'get',
-  path: OIDC_LOGIN_PATH,
-  credentials: [],
-  summary: 'Redirect to the identity provider',
-  description: 'A request from a page of another site is redirected to the login page instead.',
-  query: z.object({
-    return_to: ReturnTo,
-    invitation: z.string().max(200).optional().meta({ description: 'Token of the invitation to accept' }),
-  }),
-  status: 302,
-  sends: ['Location', 'Set-Cookie'],
-  problems: ['resource-not-found', 'identity-provider-unavailable', 'rate-limit-exceeded', 'database-unavailable'],
-  async handle({ query, header, clientIp, limitIssue }, deps) {
-    const { BASE_URL } = deps.config;
-    if (!isSameOrigin(header('sec-fetch-site'), header('origin'), BASE_URL))
-      return reply({ headers: { Location: LOGIN_PAGE } });
-    await limitIssue('ip', clientIp());
-    const { url, carried } = await toOidc(deps).begin(query.return_to, query.invitation, deps.now());
-    const cookie = setCookie(OIDC_COOKIE, carried, OIDC_TIMEOUT_SECONDS, deps.config);
-    return reply({ headers: { Location: url, 'Set-Cookie': cookie } });
-  },
-});
-
-/** Parameters that providers send besides `code` and `state`. Only known ones are accepted. */
-const CALLBACK_PARAMETERS = [
-  'code',
-  'state',
-  'iss',
-  'error',
-  'error_description',
-  'error_uri',
-  'session_state',
-  'scope',
-];
-const OTHER_PARAMETERS = ['authuser', 'hd', 'prompt'];
-
-export const finishOidcLogin = operation({
-  ...shared,
-  id: 'finishOidcLogin',
-  method: 'get',
-  path: OIDC_CALLBACK_PATH,
-  credentials: [],
-  summary: 'Complete a login through the identity provider',
-  description:
-    "Accounts are identified by the provider's subject. A new person needs an invitation. An existing account is linked by one login with its password (`link-required`) and keeps its password and authenticator. On any error, the browser is redirected to the login page with `error`.",
-  query: z.object(
-    Object.fromEntries(
-      [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [
-        name,
-        z
-          .string()
-          .max(4000)
-          .optional()
-          .meta({ description: `\`${name}\` of the identity provider's redirect` }),
-      ]),
-    ),
-  ),
-  status: 302,
-  sends: ['Location', 'Set-Cookie'],
-  problems: ['resource-not-found', 'rate-limit-exceeded'],
-  async handle(request, deps) {
-    await request.limitIssue('ip', request.clientIp());
-    const { config, now } = deps;
-    const sent = Object.entries(request.query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-    try {
-      const { subject, loginState } = await toOidc(deps).finish(
-        new URLSearchParams(sent as [string, string][]).toString(),
-        request.cookie(OIDC_COOKIE),
-        now(),
-      );
-      const cookie = await enterBySubject(subject, loginState, request, deps);
-      return reply({
-        headers: { Location: loginState.returnTo, 'Set-Cookie': [clearCookie(OIDC_COOKIE, config), cookie] },
-      });
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code === 'resource-not-found') throw error;
-      deps.log.info(
-        { code: error.code, reason: (error.cause as Error)?.message },
-        'login through the identity provider failed',
-      );
-      deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
-      const link =
-        error instanceof LinkRequired ? [setCookie(LINK_COOKIE, error.carried, OIDC_TIMEOUT_SECONDS, config)] : [];
-      const headers = {
-        Location: `${LOGIN_PAGE}?error=${error.code}`,
-        'Set-Cookie': [clearCookie(OIDC_COOKIE, config), ...link],
-      };
-      return reply({ headers });
-    }
-  },
-});
-
-/** The address has an account that was never linked. With `carried`, its owner can link it by logging in. */
-class LinkRequired extends Problem {
-  readonly carried: string;
-
-  constructor(carried: string) {
-    super('link-required', 'An account with this address exists. Log in with its password to link it.');
-    this.carried = carried;
-  }
-}
-
-/**
- * Starts the session of a subject, and accepts the invitation if there is one.
- *
- * A verified address does not open an existing account: any page can start this login in a browser, and the account may
- * have been created by someone else who knows its password.
- */
-async function enterBySubject(
-  subject: Subject,
-  { invitation: token }: LoginState,
-  request: UnreadRequest<unknown>,
-  deps: ApiDeps,
-): Promise<string> {
-  const { storage, now, metrics } = deps;
-  const invitation = token === undefined ? undefined : await findInvitation(storage, sha256(token), now());
-  if (invitation && invitation.email !== subject.email)
-    throw new Problem(
-      'login-failed',
-      'The invitation is for a different address than the one verified by the identity provider.',
-    );
-  const known = await findAccountOfSubject(storage, subject.issuer, subject.subject);
-  if (known === undefined) await refuseUnlinked(subject, deps);
-  if (known === undefined && !invitation)
-    throw new Problem('login-failed', 'No account has this address. Ask for an invitation.');
-  const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
-  const started = beginSession(deviceOf(request), deps);
-  await withAuditEntry(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {
-    const own = transactionDeps.storage.forAccount(person.id);
-    const joiner = { ...person, exists: known !== undefined };
-    if (invitation) await acceptInvitation(transactionDeps.storage, invitation, joiner, now());
-    if (known === undefined) await linkSubject(own, { ...subject, email: person.email }, now());
-    await startSession(own, started.row, now());
-    return { actor: { accountId: person.id, tenantId: invitation?.tenant_id }, result: undefined };
-  });
-  metrics.authAttempts.inc({ method: 'session', result: 'ok' });
-  return started.cookie;
-}
-
-/** Throws `link-required` for a subject whose verified address has an account. */
-async function refuseUnlinked(subject: Subject, { storage, keychain, now }: ApiDeps): Promise<void> {
-  const { email } = subject;
-  if (email === undefined || !(await findLogin(storage, email))) return;
-  throw new LinkRequired(sealLink(subject, email, keychain, now()));
-}
-
 /** Every operation on sessions. */
-export const sessionRoutes = [
-  readLoginOptions,
-  logIn,
-  logOut,
-  listSessions,
-  endSessions,
-  endSession,
-  beginOidcLogin,
-  finishOidcLogin,
-];
+export const sessionRoutes = [readLoginOptions, logIn, logOut, listSessions, endSessions, endSession];

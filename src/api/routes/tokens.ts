@@ -60,7 +60,7 @@ export const issuePublicToken = operation({
   ],
 
   async precheck({ params, header, clientIp, limitIssue }, { keyRing, now }) {
-    await limitIssue('ip', clientIp());
+    await limitIssue('token-ip', clientIp());
     const key = await issuerOf({ params, header }, { keyRing, now });
     if (key.row.kind !== 'public')
       throw new Problem('api-key-not-public', 'The API key is a server key. Use the id of a public API key.');
