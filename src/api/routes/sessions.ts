@@ -3,6 +3,7 @@ import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
+import { sendsMails } from '../../platform/mail.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, hasOwner, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/invitations.ts';
@@ -49,9 +50,9 @@ export const readLoginOptions = operation({
     'For the login page: whether password resets are sent by mail, whether an owner is missing, and the identity provider if one is configured.',
   status: 200,
   response: LoginOptions,
-  async handle(_, { config, mail, storage }) {
+  async handle(_, { config, storage }) {
     return {
-      password_reset_by_mail: mail !== undefined,
+      password_reset_by_mail: sendsMails(config),
       needs_owner: !(await hasOwner(storage)),
       oidc: config.OIDC_ISSUER ? { name: config.OIDC_NAME, login_url: OIDC_LOGIN_PATH } : null,
     };
