@@ -4,6 +4,7 @@ import type { Log } from '../platform/log.ts';
 import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { examineQueue } from './doctor-queue.ts';
+import { examineSurroundings } from './doctor-surroundings.ts';
 
 export interface Diagnosis {
   ok: boolean;
@@ -13,7 +14,7 @@ export interface Diagnosis {
 /** An additional check, run while an embedded database is available. */
 export type Look = (config: Config, database: Database) => Promise<void>;
 
-/** Checks the configuration, the database and the queue. Returns each fault with its remedy. */
+/** Checks the configuration, the database, the queue, the mail server and the address. Returns each fault with its remedy. */
 export async function diagnose(
   environment: NodeJS.ProcessEnv,
   log: Log,
@@ -29,7 +30,7 @@ export async function diagnose(
   }
   const settings = well('configuration', 'all settings are valid');
   if (config.misspelt.length > 0) settings.hint = config.misspelt.join('\n');
-  const checks = [settings, ...(await examine(config, log, look))];
+  const checks = [settings, ...(await examine(config, log, look)), ...(await examineSurroundings(config))];
   return { ok: checks.every(check => check.ok), checks };
 }
 

@@ -8,7 +8,13 @@ import { addDashboard } from '../../src/api/site/dashboard.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { expectNoViolations, expectNoViolationsOn, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
-import { createMailServer, type MailingWorker, startMailing, type TestMailServer, tokenInLetter } from '../support/mail.ts';
+import {
+  createMailServer,
+  type MailingWorker,
+  startMailing,
+  type TestMailServer,
+  tokenInLetter,
+} from '../support/mail.ts';
 import { makeTenant } from '../support/make.ts';
 import { buildDashboard } from '../support/pages.ts';
 import { makeMember, PASSWORD, type TestPerson } from '../support/person.ts';

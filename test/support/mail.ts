@@ -1,9 +1,11 @@
 import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { createLog } from '../../src/platform/log.ts';
 import { type Letter, mailServerOf } from '../../src/platform/mail.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { runMails } from '../../src/worker/mails.ts';
 import type { TestApi } from './api.ts';
+import type { Certificate } from './certificates.ts';
 import { storageOf } from './make.ts';
 
 export interface TestMailServer extends AsyncDisposable {
@@ -18,14 +20,14 @@ export interface TestMailServer extends AsyncDisposable {
 
 /**
  * A mail server that accepts all messages (the part of RFC 5321 that a client without extensions needs), unless `react` says
- * otherwise. It listens on `port`, or on a free one.
+ * otherwise. It listens on `port`, or on a free one, by TLS if it has a certificate.
  */
-export async function createMailServer(port = 0): Promise<TestMailServer> {
+export async function createMailServer(port = 0, certificate?: Certificate): Promise<TestMailServer> {
   const letters: string[] = [];
   const commands: string[] = [];
   let replyTo: (command: string) => string | undefined = () => undefined;
   const sockets = new Set<Socket>();
-  const server = createServer(socket => {
+  const serve = (socket: Socket) => {
     sockets.add(socket.setEncoding('utf8'));
     let rest = '';
     let letter: string[] | undefined;
@@ -52,11 +54,12 @@ export async function createMailServer(port = 0): Promise<TestMailServer> {
       for (const line of lines) hear(line);
     });
     reply('greeting', '220 a test');
-  });
+  };
+  const server = certificate ? createTlsServer(certificate, serve) : createServer(serve);
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
   const address = server.address() as { port: number };
   return {
-    url: `smtp://127.0.0.1:${address.port}`,
+    url: `${certificate ? 'smtps' : 'smtp'}://127.0.0.1:${address.port}`,
     letters,
     commands,
     react(reply) {
