@@ -99,6 +99,25 @@ describe.runIf(hasPython)('a mail reaches a server (aiosmtpd)', () => {
     ).toEqual([0, 1, 2, 3].map(n => `nora-${n}@acme.example`));
   });
 
+  test('that greets only after twelve seconds', async () => {
+    await using server = await startServer('slow');
+    await using api = await startApi(`smtp://${server.host}`);
+    await invite(api);
+    await using worker = startMailing(api);
+    await waitFor(() => server.accepted().length === 1);
+    await waitFor(async () => (await worker.metrics.mails.get()).values.length > 0);
+    expect((await worker.metrics.mails.get()).values).toMatchObject([{ labels: { outcome: 'sent' }, value: 1 }]);
+  });
+
+  test('that accepts two connections of a client at a time, without being refused', async () => {
+    await using server = await startServer('few');
+    await using api = await startApi(`smtp://${server.host}`);
+    for (let tenant = 0; tenant < 5; tenant++) await invite(api, 2);
+    await using worker = startMailing(api);
+    await waitFor(() => server.accepted().length === 10);
+    expect((await worker.metrics.mails.get()).values.map(({ labels }) => labels.outcome)).toEqual(['sent']);
+  });
+
   test('that requires STARTTLS with its own certificate only if that is trusted, and logs in', async () => {
     await using certificate = await makeCertificate();
     await using server = await startServer('login', certificate.file, certificate.file.replace('cert.pem', 'key.pem'));
