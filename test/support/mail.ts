@@ -14,13 +14,13 @@ export interface TestMailServer extends AsyncDisposable {
   letters: string[];
   /** The commands of all connections, without the messages. */
   commands: string[];
-  /** Replaces the reply to a command, `end` being the end of a message; undefined for the usual one, '' for none. */
+  /** Replaces the reply to a command, to `greeting` and to the `end` of a message: undefined keeps it, '' omits it. */
   react(reply: (command: string) => string | undefined): void;
 }
 
 /**
- * A mail server that accepts all messages (the part of RFC 5321 that a client without extensions needs), unless `react` says
- * otherwise. It listens on `port`, or on a free one, by TLS if it has a certificate.
+ * A mail server that accepts all messages (the part of RFC 5321 that a client without extensions needs), unless `react` replaces
+ * a reply. It listens on `port`, or on a free one, by TLS if it has a certificate.
  */
 export async function createMailServer(port = 0, certificate?: Certificate): Promise<TestMailServer> {
   const letters: string[] = [];
