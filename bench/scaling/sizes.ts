@@ -18,6 +18,9 @@ const AVERAGE = 0.1;
 /** How long the queue keeps answers while PostgreSQL is down, at the highest load. */
 const OUTAGE_S = 1800;
 const KEPT_DAYS = 90;
+/** Bytes of the event of an answer, with its indexes, and how long it is kept. */
+const EVENT_BYTES = 250;
+const EVENT_DAYS = 30;
 /** WAL of a million answers on a large table with the word index; on an empty one it is 1.6 GB (docs/performance.md). */
 const WAL_GB_PER_MILLION = 5;
 /** Answers are refused above this share of Valkey's memory. */
@@ -89,7 +92,7 @@ export function sizeFor({ answers, fetches }: Load): Size {
     connections,
     queueMb: (waiting * queueMemory) / QUEUE_MEMORY / 2 ** 20,
     queueJobs: waiting,
-    tablesGb: (answers * AVERAGE * 86_400 * KEPT_DAYS * (row + indexes)) / 1e9,
+    tablesGb: (answers * AVERAGE * 86_400 * (KEPT_DAYS * (row + indexes) + EVENT_DAYS * EVENT_BYTES)) / 1e9,
     walMbPerSecond: (answers * WAL_GB_PER_MILLION) / 1000,
   };
 }

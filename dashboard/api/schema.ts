@@ -274,9 +274,10 @@ export interface Schemas {
   Retention: { answers_days: number | null; conversations_days: number | null };
   MemberPage: { data: Schemas["Member"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   Member: { id: string; email: string; name: string; role: "owner" | "admin" | "agent" | "analyst"; totp_enabled: boolean; availability: "active" | "away"; capacity: number; created_at: string };
-  SentInvitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string; link: string; mailed: boolean };
+  SentInvitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string; mail: "queued" | "none"; link: string };
   InvitationPage: { data: Schemas["Invitation"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
-  Invitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string };
+  Invitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string; mail: Schemas["MailState"] | null };
+  MailState: { status: "queued" | "sent" | "failed"; error: string | null; at: string };
   InvitationNotice: { tenant_name: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; account_exists: boolean; not_my_account_allowed: boolean; expires_at: string };
   ApiKeyPage: { data: Schemas["ApiKey"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   ApiKey: { id: string; name: string; kind: "server" | "public"; scopes: ("conversations:read" | "conversations:write" | "answers:read" | "answers:write" | "questions:read" | "questions:write" | "identities:read" | "identities:write" | "identities:erase" | "webhooks:manage" | "exports:create" | "events:read")[]; status: "active" | "rotating" | "expired" | "revoked"; hint: string; allowed_origins: string[]; created_at: string; expires_at: string | null; last_used_at: string | null; secret?: string; api_key?: string };

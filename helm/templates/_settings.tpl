@@ -39,8 +39,9 @@
 {{- with .Values.externalRedis.sentinelSecret.name }}
 {{- $list = append $list (dict "setting" "REDIS_SENTINEL_PASSWORD" "secret" . "key" $root.Values.externalRedis.sentinelSecret.key) }}
 {{- end }}
-{{- with .Values.config.smtp.existingSecret }}
-{{- $list = append $list (dict "setting" "SMTP_URL" "secret" . "key" $root.Values.config.smtp.key) }}
+{{- /* Workers send mails; the API only has to know whether there is a mail server. */}}
+{{- if and .Values.config.smtp.existingSecret (not $isOwner) }}
+{{- $list = append $list (dict "setting" "SMTP_URL" "secret" .Values.config.smtp.existingSecret "key" .Values.config.smtp.key) }}
 {{- end }}
 {{- with .Values.config.oidc.existingSecret }}
 {{- $list = append $list (dict "setting" "OIDC_CLIENT_SECRET" "secret" . "key" $root.Values.config.oidc.key) }}

@@ -1,7 +1,6 @@
 import type { Notices } from '../coordination/notices.ts';
 import type { RateLimits } from '../coordination/rate-limits.ts';
 import type { Log } from '../platform/log.ts';
-import type { Mail } from '../platform/mail.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
@@ -26,8 +25,6 @@ export interface ApiDeps extends CredentialDeps {
   limits: RateLimits;
   overload: Overload;
   heavyReads: HeavyReads;
-  /** The mail server, if configured. */
-  mail: Mail | undefined;
   /** The check of URLs that tenants choose. */
   outbound: Outbound;
   /** Logins by the identity provider, if configured. */

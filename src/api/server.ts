@@ -9,7 +9,6 @@ import type { Config } from '../platform/config.ts';
 import { boundConnections } from '../platform/connections.ts';
 import { listenOptions } from '../platform/listen-address.ts';
 import type { Log } from '../platform/log.ts';
-import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
 import { once } from '../platform/once.ts';
@@ -22,7 +21,6 @@ import type { DatabaseUrl } from '../platform/store-urls.ts';
 import { openProducer } from '../queue/producer.ts';
 import { readNumberingDelay } from '../storage/events.ts';
 import { deleteEndedSessions, deleteExpiredRows, readConnectionUse } from '../storage/housekeeping.ts';
-import { takeMailQuota } from '../storage/mail-quotas.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
@@ -216,7 +214,6 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
       wanted => findSessions(storage, wanted),
       spans,
     ),
-    mail: openMail(config, { metrics, takeQuota: mailing => takeMailQuota(storage, mailing, new Date()) }),
     outbound: createOutbound(config),
     oidc: createOidcLogin(config, keychain, log),
     tokens: createTokenVerifier(keyRing, caches),

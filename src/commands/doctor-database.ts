@@ -14,6 +14,7 @@ import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { findPoolerFault } from '../storage/pooling.ts';
 import { findRunningProcesses } from '../storage/processes.ts';
+import { readDatabaseClock } from '../storage/retention.ts';
 import { type SealedTally, tallySealed } from '../storage/sealed.ts';
 import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 
@@ -125,11 +126,11 @@ function examineOtherKey(count: number, index: number, isComplete: boolean): Che
       );
 }
 
-/** Checks the losses that the processes have recorded, and the processes. */
+/** Checks the losses that the processes have recorded, the processes and the clock. */
 async function examineTables(url: DatabaseUrl, log: Log): Promise<Check[]> {
   const storage = openStorage({ url, role: 'parley_app', connections: 1, log });
   try {
-    return [await examineLosses(storage), await examineProcesses(storage)];
+    return [await examineLosses(storage), await examineProcesses(storage), await examineClock(storage, new Date())];
   } finally {
     await storage.close();
   }
@@ -146,11 +147,37 @@ async function examineLosses(storage: Storage): Promise<Check> {
   );
 }
 
-/** Lists the running processes. Different versions are normal during an update, and a hint afterwards. */
+/** The difference of clocks that is reported. Tokens are judged with a leeway of 60 s. */
+const MAX_SKEW_MS = 30_000;
+
+/** Checks that this machine's clock agrees with the database's. */
+export async function examineClock(storage: Storage, now: Date): Promise<Check> {
+  const skewMs = now.getTime() - (await readDatabaseClock(storage)).getTime();
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return well('clock', "agrees with PostgreSQL's");
+  return ill(
+    'clock',
+    `is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} PostgreSQL's`,
+    'Synchronize the clocks of all machines (NTP). From 60 s on valid tokens are refused, and from 5 minutes on no expired data is deleted.',
+  );
+}
+
+/**
+ * Lists the running processes. If any runs, both roles must. Different versions are normal during an update, and a hint
+ * afterwards.
+ */
 async function examineProcesses(storage: Storage): Promise<Check> {
   const running = await findRunningProcesses(storage);
   const described = running.map(({ role, version, schema, count }) => `${count} ${role} ${version} (schema ${schema})`);
-  const check = well('processes', described.join(', ') || 'none is running');
+  const detail = described.join(', ') || 'none is running';
+  const lacks = (role: string) => running.length > 0 && !running.some(one => one.role === role || one.role === 'start');
+  if (lacks('work'))
+    return ill(
+      'processes',
+      `${detail}; no worker`,
+      'Start `parley work`. Until then answers wait in the queue, and events and mails are not sent.',
+    );
+  if (lacks('serve')) return ill('processes', `${detail}; no API`, 'Start `parley serve`.');
+  const check = well('processes', detail);
   if (new Set(running.map(({ version, schema }) => `${version} ${schema}`)).size < 2) return check;
   return { ...check, hint: 'Different versions are running. If the update is over, restart the older processes.' };
 }

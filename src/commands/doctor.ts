@@ -5,6 +5,7 @@ import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { examineIdentityProvider } from './doctor-identity-provider.ts';
 import { examineQueue } from './doctor-queue.ts';
+import { examineSurroundings } from './doctor-surroundings.ts';
 
 export interface Diagnosis {
   ok: boolean;
@@ -14,7 +15,10 @@ export interface Diagnosis {
 /** An additional check, run while an embedded database is available. */
 export type Look = (config: Config, database: Database) => Promise<void>;
 
-/** Checks the configuration, the database, the queue and the identity provider. Returns each fault with its remedy. */
+/**
+ * Checks the configuration, the database, the queue, the mail server, the address and the identity provider. Returns each fault with its
+ * remedy.
+ */
 export async function diagnose(
   environment: NodeJS.ProcessEnv,
   log: Log,
@@ -30,7 +34,12 @@ export async function diagnose(
   }
   const settings = well('configuration', 'all settings are valid');
   if (config.misspelt.length > 0) settings.hint = config.misspelt.join('\n');
-  const checks = [settings, ...(await examine(config, log, look)), ...(await examineIdentityProvider(config))];
+  const checks = [
+    settings,
+    ...(await examine(config, log, look)),
+    ...(await examineSurroundings(config)),
+    ...(await examineIdentityProvider(config)),
+  ];
   return { ok: checks.every(check => check.ok), checks };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AccountName, Email, Password, TriedCode } from './accounts.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
+import { MailState } from './mails.ts';
 import { Problem } from './problem.ts';
 import { Role, roleHolds } from './roles.ts';
 import { TimestampOut } from './text.ts';
@@ -56,13 +57,17 @@ export const Invitation = z
     role: Role,
     created_at: TimestampOut,
     expires_at: TimestampOut,
+    mail: MailState.nullable().meta({ description: 'How far its mail got; null if none was sent' }),
   })
   .meta({ id: 'Invitation' });
 
 /** An invitation as shown to its creator. */
 export const SentInvitation = Invitation.extend({
   link: z.string().meta({ description: 'Link for accepting the invitation; shown only once' }),
-  mailed: z.boolean().meta({ description: 'Whether the link was also sent by e-mail (requires `SMTP_URL`)' }),
+  mail: z.enum(['queued', 'none']).meta({
+    description:
+      '`queued`: a mail with a link is on its way; the invitation then shows whether the mail server has accepted it. `none`: no mail server is configured (`SMTP_URL`)',
+  }),
 }).meta({ id: 'SentInvitation' });
 
 /** An invitation as shown to the holder of its link, before acceptance. */

@@ -193,7 +193,9 @@ const Settings = z.object({
   SESSION_MAX_DAYS: integer(1, 365).default(14).describe('Maximum lifetime of a session in days'),
   SMTP_URL: url('smtp', 'smtps')
     .optional()
-    .describe('Mail server for invitations and password resets; if unset, links are shown and not mailed'),
+    .describe(
+      'Mail server, such as smtps://user:password@host:465, for API and worker, which sends the mails; if unset, links are shown and not mailed',
+    ),
   MAIL_FROM: z.string().max(320).optional().describe('Sender address of e-mails, such as Parley <parley@example.com>'),
   OIDC_ISSUER: url('https', 'http')
     .overwrite(value => value.replace(/\/\.well-known\/openid-configuration\/?$/, ''))

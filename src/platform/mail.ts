@@ -1,67 +1,112 @@
+import { isIP } from 'node:net';
 import type { Config } from './config.ts';
-import type { Metrics } from './metrics.ts';
 
-/** Time limit for each step of a mail server, in milliseconds. */
-const TIMEOUT_MS = 10_000;
+/**
+ * Time limits in milliseconds, between those of RFC 5321 (section 4.5.3.2: five minutes and more) and a worker's patience.
+ * Servers delay their greeting on purpose, and scan a mail before they accept it.
+ */
+const CONNECT_MS = 30_000;
+const GREETING_MS = 60_000;
+const SILENCE_MS = 120_000;
+const TOTAL_MS = 240_000;
+/** For the check of `doctor`, whose caller waits. */
+const CHECK_MS = 20_000;
 
-interface Letter {
-  to: string;
+const MAX_REASON = 300;
+/** Replies that are about the login or encryption of the connection, not about the mail (RFC 4954, RFC 3207). */
+const SESSION_REPLIES = new Set([530, 534, 535, 538]);
+
+/** A mail server did not accept a mail, or could not be reached. */
+export class MailFault extends Error {
+  /** Whether the server has refused the mail for good (5xx), so that another attempt is useless. */
+  readonly isPermanent: boolean;
+
+  constructor(reason: string, isPermanent: boolean, cause: unknown) {
+    super(reason, { cause });
+    this.isPermanent = isPermanent;
+  }
+}
+
+/** The text of a mail. */
+export interface Letter {
   subject: string;
   text: string;
 }
 
-/**
- * A mail and its limits: invitations and password resets the requests for them, and all other mails the daily quota of
- * their tenant and recipient.
- */
-export type Mailing = Letter & ({ kind: 'invitation' | 'password-reset' } | { kind: 'notice'; tenantId: string });
-
-/** The only way by which Parley sends mails. */
-export interface Mail {
-  /**
-   * Sends a mail, unless the quota of the day is used up: then the mail is counted as `limited`. Resolves when the server has
-   * accepted it, or it was not sent. Rejects if the server does not accept it.
-   */
-  send(mailing: Mailing): Promise<void>;
+/** A mail with its recipient. `id` becomes its Message-ID, so that receivers recognize a mail that was sent twice. */
+export interface Mailing extends Letter {
+  id: string;
+  to: string;
 }
 
-interface MailDeps {
-  metrics: Pick<Metrics, 'mails'>;
-  /** Counts a mail under the limits of the day. False if it must not be sent. */
-  takeQuota(mailing: { tenantId: string; to: string }): Promise<boolean>;
+/** A mail server. Only workers send mails. */
+export interface MailServer {
+  /** Sends a mail. Resolves when the server has accepted it. Throws `MailFault`. */
+  send(mailing: Mailing, signal: AbortSignal): Promise<void>;
+  /** Connects and logs in, without a mail. Throws `MailFault`. */
+  greet(): Promise<void>;
 }
 
-/** Returns the mail client of a server, or `undefined` where none is configured. */
-export function openMail(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>, deps: MailDeps): Mail | undefined {
-  const { SMTP_URL, MAIL_FROM } = config;
-  return SMTP_URL === undefined ? undefined : createMail(letter => transmit(letter, SMTP_URL, MAIL_FROM), deps);
+/** Whether mails can be queued: a mail server is configured. */
+export const sendsMails = ({ SMTP_URL }: Pick<Config, 'SMTP_URL'>): boolean => SMTP_URL !== undefined;
+
+/** Returns the mail server, or `undefined` where none is configured. Its library is loaded when it is first used. */
+export function mailServerOf({
+  SMTP_URL: url,
+  MAIL_FROM: from,
+  BASE_URL,
+}: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'BASE_URL'>): MailServer | undefined {
+  if (url === undefined) return undefined;
+  const { hostname } = new URL(BASE_URL);
+  const open = async (connectionTimeout: number, greetingTimeout: number, socketTimeout: number) => {
+    const { createTransport } = await import('nodemailer');
+    const limits = { connectionTimeout, greetingTimeout, socketTimeout, dnsTimeout: connectionTimeout };
+    return createTransport({
+      url,
+      name: clientName(hostname),
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      ...limits,
+    });
+  };
+  return {
+    async send({ id, to, subject, text }, signal) {
+      const transport = await open(CONNECT_MS, GREETING_MS, SILENCE_MS);
+      const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
+      const message = { from, to: { name: '', address: to }, subject, text, headers, messageId: `<${id}@${hostname}>` };
+      const limited = { signal: AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]) };
+      await transport.sendMail(Object.assign(message, limited)).catch(rethrow);
+    },
+    async greet() {
+      await (await open(CHECK_MS, CHECK_MS, CHECK_MS)).verify().catch(rethrow);
+    },
+  };
 }
 
-/** Creates a mail client that passes mails to `deliver`. */
-export const createMail = (deliver: (letter: Letter) => Promise<void>, { metrics, takeQuota }: MailDeps): Mail => ({
-  async send(mailing) {
-    const { to, subject, text } = mailing;
-    if (mailing.kind === 'notice' && !(await takeQuota(mailing))) return metrics.mails.inc({ outcome: 'limited' });
-    try {
-      await deliver({ to, subject, text });
-    } catch (error) {
-      metrics.mails.inc({ outcome: 'failed' });
-      throw error;
-    }
-    metrics.mails.inc({ outcome: 'sent' });
-  },
-});
-
-/** Passes a mail to a server. Its library is loaded with the first mail. */
-async function transmit({ to, subject, text }: Letter, url: string, from: string | undefined): Promise<void> {
-  const { createTransport } = await import('nodemailer');
-  const transport = createTransport({
-    url,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-  await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
+/** The argument of EHLO (RFC 5321 section 4.1.1.1): servers refuse the loopback address that nodemailer falls back to. */
+function clientName(hostname: string): string {
+  if (hostname.startsWith('[')) return `[IPv6:${hostname.slice(1)}`;
+  return isIP(hostname) ? `[${hostname}]` : hostname;
 }
+
+/** What nodemailer adds to errors. */
+interface TransportError extends Error {
+  code?: string;
+  originalCode?: string;
+  command?: string;
+  response?: string;
+  responseCode?: number;
+}
+
+function rethrow(error: TransportError): never {
+  const { code, originalCode, command = '', response, responseCode = 0 } = error;
+  const isAboutMail = /^(MAIL FROM|RCPT TO|DATA)/.test(command) && !SESSION_REPLIES.has(responseCode);
+  const reason = response ?? originalCode ?? code ?? error.message;
+  throw new MailFault(printable(reason), isAboutMail && responseCode >= 500 && responseCode < 600, error);
+}
+
+const printable = (text: string): string =>
+  text
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_REASON);

@@ -137,11 +137,15 @@ const webhookMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
 });
 
-const mailMetrics = ({ counter }: Maker) => ({
+const mailMetrics = ({ counter, gauge }: Maker) => ({
   mails: counter(
     'parley_mail_total',
-    'Mails, by outcome: sent (accepted by the server), failed, limited (not sent, beyond a limit of the day)',
+    'Mails, by outcome of an attempt: sent (accepted by the server), deferred (will be tried again), failed; or limited (not sent, beyond a limit of the day)',
     ['outcome'],
+  ),
+  oldestMail: gauge(
+    'parley_mail_oldest_seconds',
+    'Age of the oldest mail that the mail server has not accepted yet; 0 without one',
   ),
 });
 

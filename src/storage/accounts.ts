@@ -147,7 +147,7 @@ export type LinkPurpose = 'setup' | 'reset';
  * owner of the mailbox has the link (default: no), whose use then proves the address.
  */
 export const insertLink = (
-  storage: Storage,
+  storage: Pick<Storage, 'query'>,
   link: { purpose: LinkPurpose; token_hash: Buffer; email: string | null; expires_at: Date; mailed?: boolean },
 ): Promise<unknown> =>
   storage.query('select make_account_link($1, $2, $3, $4, $5)', [

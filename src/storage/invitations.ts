@@ -1,11 +1,15 @@
 import { newUuid } from '../domain/ids.ts';
+import type { MailStatus } from '../domain/mails.ts';
 import { MAX_MEMBERS } from '../domain/members.ts';
 import type { Page } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
+import type { Letter } from '../platform/mail.ts';
+import type { Seals } from '../platform/secrets.ts';
 import { insertAccount, proveAddress } from './accounts.ts';
 import { SYSTEM_AUTHOR } from './conversation-rows.ts';
 import { byTime, createList, readPage } from './lists.ts';
+import { cancelInvitationMail, insertMail } from './mails.ts';
 import { deleteRemains, insertMember, type Joiner, unassignMost } from './members.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { lockTenant } from './tenants.ts';
@@ -17,9 +21,13 @@ export interface InvitationRow {
   role: Role;
   created_at: Date;
   expires_at: Date;
+  /** How far its mail got; null without a mail. */
+  mail_status: MailStatus | null;
+  mail_error: string | null;
+  mail_at: Date | null;
 }
 
-const COLUMNS = 'id, email, role, created_at, expires_at';
+const COLUMNS = 'id, email, role, created_at, expires_at, mail_status, mail_error, mail_at';
 
 export interface NewInvitationRow {
   email: string;
@@ -30,10 +38,14 @@ export interface NewInvitationRow {
   expires_at: Date;
 }
 
-/** Stores an invitation. It replaces an open one for the same address. 409 for a member, or when the team is full. */
+/**
+ * Stores an invitation, and queues its mail if there is one. It replaces an open one for the same address. 409 for a member, or
+ * when the team is full.
+ */
 export const insertInvitation = (
   tenant: TenantStorage,
   invitation: NewInvitationRow,
+  mail: { seals: Seals; letter: Letter } | undefined,
   now: Date,
 ): Promise<InvitationRow> =>
   tenant.transaction(async tx => {
@@ -49,14 +61,37 @@ export const insertInvitation = (
     if (team?.known) throw new Problem('member-exists', 'The person is already a member of the tenant.');
     if ((team?.count ?? 0) >= MAX_MEMBERS)
       throw new Problem('limit-reached', `A tenant can have at most ${MAX_MEMBERS} members and open invitations.`);
+    const invitationId = newUuid();
     const [row] = await tx.query<InvitationRow>(
-      `insert into invitations (tenant_id, id, email, role, token_hash, mailed_token_hash, created_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
+      `insert into invitations (tenant_id, id, email, role, token_hash, mailed_token_hash, created_at, expires_at, mail_status, mail_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (tenant_id, email) do update set id = excluded.id, role = excluded.role,
-         token_hash = excluded.token_hash, mailed_token_hash = excluded.mailed_token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at
+         token_hash = excluded.token_hash, mailed_token_hash = excluded.mailed_token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
+         mail_status = excluded.mail_status, mail_error = null, mail_at = excluded.mail_at
        returning ${COLUMNS}`,
-      [tenant.tenantId, newUuid(), email, role, token_hash, mailed_token_hash, now, expires_at],
+      [
+        tenant.tenantId,
+        invitationId,
+        email,
+        role,
+        token_hash,
+        mailed_token_hash,
+        now,
+        expires_at,
+        mail ? 'queued' : null,
+        mail ? now : null,
+      ],
     );
+    if (mail) {
+      const about = {
+        tenantId: tenant.tenantId,
+        kind: 'invitation',
+        to: email,
+        expiresAt: expires_at,
+        invitationId,
+      } as const;
+      await insertMail(tx, mail.seals, { ...about, ...mail.letter }, now);
+    }
     return row as InvitationRow;
   });
 
@@ -72,13 +107,15 @@ export function listInvitations(
   return readPage(tenant, list, limit, after);
 }
 
-export async function deleteInvitation(tenant: TenantStorage, id: string): Promise<void> {
-  const deleted = await tenant.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [
-    tenant.tenantId,
-    id,
-  ]);
-  if (deleted.length === 0) throw notFound('invitation');
-}
+export const deleteInvitation = (tenant: TenantStorage, id: string): Promise<void> =>
+  tenant.transaction(async tx => {
+    const deleted = await tx.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [
+      tenant.tenantId,
+      id,
+    ]);
+    if (deleted.length === 0) throw notFound('invitation');
+    await cancelInvitationMail(tx, tenant.tenantId, id);
+  });
 
 /** An invitation looked up by its link, before login. */
 export interface FoundInvitation {
@@ -110,6 +147,7 @@ async function redeemInvitation(tx: Transaction, { tenant_id, id }: FoundInvitat
     [tenant_id, id, now],
   );
   if (taken.length === 0) throw linkNotValid();
+  await cancelInvitationMail(tx, tenant_id, id);
 }
 
 /** A membership that ended because its account lost its address. */

@@ -72,7 +72,7 @@ export interface OldRows {
 interface Table {
   table: string;
   key: string;
-  at: 'deleted_at' | 'at';
+  at: 'deleted_at' | 'at' | 'ended_at';
   where?: string;
   days: number;
 }
@@ -143,6 +143,15 @@ export const OLD_DELIVERIES = oldRows({
   key: 'tenant_id, id',
   at: 'at',
   days: DELIVERIES_KEPT_DAYS,
+});
+
+/** Mails whose outcome is older than a day. */
+export const ENDED_MAILS = oldRows({
+  table: 'mails',
+  key: 'tenant_id, id',
+  at: 'ended_at',
+  where: 'ended_at is not null',
+  days: 1,
 });
 
 /** Changes of profiles older than `PROFILE_CHANGES_KEPT_DAYS`. */

@@ -35,6 +35,7 @@ const COLUMNS: SealedColumn[] = [
   bytes('webhooks', 'tenant_id, id', 'id::text', 'secret_sealed'),
   bytes('webhooks', 'tenant_id, id', 'id::text', 'previous_secret_sealed'),
   bytes('accounts', 'id', 'id::text', 'totp_sealed'),
+  bytes('mails', 'tenant_id, id', 'id::text', 'letter_sealed'),
   {
     table: 'idempotency_keys',
     key: 'tenant_id, credential_id, key',

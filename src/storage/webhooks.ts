@@ -242,23 +242,17 @@ export const rotateWebhookSecret = (
     return { row: await findWebhook({ tenantId, query: tx.query }, id), secret };
   });
 
-/** A webhook that Parley has disabled. */
-export interface DisabledWebhook {
-  /** The addresses of the tenant's owners and admins. */
-  adminEmails: string[];
-}
-
 /**
- * Disables a webhook on behalf of Parley, with an event and an entry in the audit log. Undefined if it was disabled
- * already, or deleted.
+ * Disables a webhook on behalf of Parley, with an event and an entry in the audit log. `notify` runs in the same transaction, with
+ * the addresses of the tenant's owners and admins. False if the webhook was disabled already, or deleted.
  */
 export const disableWebhook = (
   storage: Storage,
-  tenantId: string,
-  id: string,
+  { tenant_id: tenantId, id }: { tenant_id: string; id: string },
   reason: DisabledReason,
   now: Date,
-): Promise<DisabledWebhook | undefined> =>
+  notify: (tx: Transaction, adminEmails: string[]) => Promise<void>,
+): Promise<boolean> =>
   storage.inTransaction(async transaction => {
     const tenant = transaction.forTenant(tenantId);
     const rows = await tenant.query<{ url: string }>(
@@ -267,12 +261,14 @@ export const disableWebhook = (
       [tenantId, id, reason, now],
     );
     const [webhook] = rows;
-    if (!webhook) return undefined;
+    if (!webhook) return false;
     const object = { type: 'webhook', id } as const;
     await tenant.transaction(tx =>
       writeEvents(tx, [{ tenantId, type: 'webhook.disabled', object, data: { to: reason, by: BY_SYSTEM } }]),
     );
     const target = { target_id: toTypeId('webhook', id), target_name: hostFromUrl(webhook.url), fields: ['status'] };
     await insertAuditEntry(tenant, { ...SYSTEM_ACTOR, action: 'webhook.disabled', ...target }, now);
-    return { adminEmails: await listAdminEmails(tenant) };
+    const adminEmails = await listAdminEmails(tenant);
+    await tenant.transaction(tx => notify(tx, adminEmails));
+    return true;
   });

@@ -1,15 +1,15 @@
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
-import { openMail } from '../platform/mail.ts';
+import { mailServerOf, sendsMails } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { createOutbound } from '../platform/outbound.ts';
-import { createSeals, type SecretKeys } from '../platform/secrets.ts';
-import { takeMailQuota } from '../storage/mail-quotas.ts';
+import { createSeals, type Seals, type SecretKeys } from '../platform/secrets.ts';
 import type { Storage } from '../storage/orm.ts';
 import { countWebhooks, readWebhookLag } from '../storage/webhook-figures.ts';
 import { runAssignment } from './assign.ts';
 import { runCardValues } from './card-values.ts';
 import { runDeliveries } from './deliveries.ts';
+import { runMails } from './mails.ts';
 import { runRetention } from './retention.ts';
 import { runSearchIndexing } from './search-index.ts';
 import { runSequencer } from './sequencer.ts';
@@ -36,12 +36,14 @@ export interface BackgroundWork {
 
 /** Starts the work that no job requests. Each part ends after the signal is aborted. */
 export function startBackgroundWork({ tenants, config, secretKeys, ...deps }: BackgroundDeps): BackgroundWork[] {
+  const seals = createSeals(secretKeys);
   const work = {
     retention: runRetention(deps),
     'search indexing': runSearchIndexing({ ...deps, storage: tenants }),
     timers: runTimers(deps),
     'numbering events': runSequencer(deps),
-    'delivering events': deliver({ ...deps, tenants, config, secretKeys }),
+    'delivering events': deliver({ ...deps, tenants, config, seals }),
+    'sending mails': runMails({ ...deps, tenants, seals, server: mailServerOf(config), now: () => new Date() }),
     'card values': runCardValues(deps),
     assignment: runAssignment({ ...deps, tenants }),
   };
@@ -49,7 +51,7 @@ export function startBackgroundWork({ tenants, config, secretKeys, ...deps }: Ba
 }
 
 /** Delivers events to webhooks, and reports their lag and number when the metrics are read. */
-async function deliver({ config, secretKeys, ...deps }: BackgroundDeps): Promise<void> {
+async function deliver({ config, ...deps }: Omit<BackgroundDeps, 'secretKeys'> & { seals: Seals }): Promise<void> {
   const outbound = createOutbound(config);
   const { storage, metrics } = deps;
   metrics.onScrape(async () => {
@@ -61,8 +63,7 @@ async function deliver({ config, secretKeys, ...deps }: BackgroundDeps): Promise
   await runDeliveries({
     ...deps,
     outbound,
-    seals: createSeals(secretKeys),
-    mail: openMail(config, { metrics, takeQuota: mailing => takeMailQuota(storage, mailing, new Date()) }),
+    sendsMails: sendsMails(config),
     baseUrl: config.BASE_URL,
     now: () => new Date(),
   });

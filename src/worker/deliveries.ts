@@ -1,12 +1,15 @@
 import { FAILING_FROM } from '../domain/deliveries.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { webhookPage } from '../domain/links.ts';
+import { NOTICE_DAYS } from '../domain/mails.ts';
 import type { DisabledReason } from '../domain/webhooks.ts';
 import type { Log } from '../platform/log.ts';
-import type { Mail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { describeFailure } from '../storage/errors.ts';
+import { insertNotice } from '../storage/mails.ts';
 import type { Storage } from '../storage/orm.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { type Attempt, type Round, recordRound } from '../storage/webhook-ledger.ts';
 import {
   type Item,
@@ -56,8 +59,9 @@ export interface DeliveryDeps extends RequestDeps {
   storage: Storage;
   /** As `parley_app`. */
   tenants: Storage;
-  metrics: RoundDeps['metrics'] & Pick<Metrics, 'webhookDeliveries' | 'webhookSeconds'>;
-  mail: Mail | undefined;
+  metrics: RoundDeps['metrics'] & Pick<Metrics, 'webhookDeliveries' | 'webhookSeconds' | 'mails'>;
+  /** Whether a mail server is configured. */
+  sendsMails: boolean;
   log: Log;
   signal: AbortSignal;
 }
@@ -279,16 +283,24 @@ function positionAfter(items: readonly Item[], done: readonly Item[], readTo: nu
 }
 
 async function disable(webhook: LeasedWebhook, reason: DisabledReason, deps: DeliveryDeps): Promise<void> {
-  const { tenants, mail, log, now, baseUrl } = deps;
-  const disabled = await disableWebhook(tenants, webhook.tenant_id, webhook.id, reason, now());
-  if (!disabled) return;
+  const { tenants, sendsMails, seals, metrics, log, now, baseUrl } = deps;
+  const { tenant_id: tenantId, url } = webhook;
   const id = toTypeId('webhook', webhook.id);
-  log.warn({ webhook: id, tenant: toTypeId('tenant', webhook.tenant_id), reason }, 'a webhook was disabled');
-  const text = letterText(webhook.url, reason, webhookPage(baseUrl, id));
-  for (const to of disabled.adminEmails)
-    await mail
-      ?.send({ kind: 'notice', tenantId: webhook.tenant_id, to, subject: 'A webhook of Parley was disabled', text })
-      .catch(error => log.warn({ reason: (error as Error).message }, 'a mail about a disabled webhook was not sent'));
+  const at = now();
+  const letter = {
+    subject: 'A webhook of Parley was disabled',
+    text: letterText(url, reason, webhookPage(baseUrl, id)),
+  };
+  const expiresAt = new Date(at.getTime() + NOTICE_DAYS * DAY_MS);
+  let limited = 0;
+  const notify = async (tx: Transaction, adminEmails: string[]) => {
+    limited = 0;
+    for (const to of sendsMails ? adminEmails.toSorted() : []) // in one order, so that transactions lock quotas without a deadlock
+      if (!(await insertNotice(tx, seals, { tenantId, to, expiresAt, ...letter }, at))) limited++;
+  };
+  if (!(await disableWebhook(tenants, webhook, reason, at, notify))) return;
+  log.warn({ webhook: id, tenant: toTypeId('tenant', tenantId), reason }, 'a webhook was disabled');
+  if (limited > 0) metrics.mails.inc({ outcome: 'limited' }, limited);
 }
 
 const REASONS: Record<DisabledReason, string> = {

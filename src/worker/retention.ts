@@ -2,6 +2,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { OLD_EVENTS } from '../storage/events.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
+  ENDED_MAILS,
   EXPIRED_ANSWER_IDS,
   type Expire,
   expireAnswers,
@@ -49,6 +50,7 @@ export const OLD: Record<string, OldRows> = {
   tombstones: OLD_TOMBSTONES,
   events: OLD_EVENTS,
   deliveries: OLD_DELIVERIES,
+  mails: ENDED_MAILS,
   'profile-changes': OLD_PROFILE_CHANGES,
 };
 

@@ -44,6 +44,8 @@ export const NOT_FIRED: Record<string, string> = {
   ParleyQueueConnectionsHigh: 'added after this run; tested with promtool',
   ParleyDatabaseConnectionsHigh: 'added after this run; tested with promtool',
   ParleyWorkStuck: 'added after this run; tested with promtool',
+  ParleyMailsWaiting: 'added after this run; tested with promtool',
+  ParleyMailsRefused: 'added after this run; tested with promtool',
   ParleyVolumeFilling: 'its figures come from the kubelet; tested with promtool',
 };
 

@@ -9,7 +9,7 @@ import { totpCode, totpStep } from '../../src/platform/totp.ts';
 import { deleteEndedSessions } from '../../src/storage/housekeeping.ts';
 import { createApi, type TestApi, type TestReply, type TestRequest, waitFor } from '../support/api.ts';
 import { createClock, DAY, type Expiring, expectToExpire, HOUR, MINUTE, OK, START } from '../support/clock.ts';
-import { createMailServer, type TestMailServer } from '../support/mail.ts';
+import { createMailServer, type MailingWorker, startMailing, type TestMailServer } from '../support/mail.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
 import { createProvider, type TestProvider } from '../support/oidc.ts';
 import { cookieOf, headersOf, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
@@ -20,6 +20,7 @@ const { now } = clock;
 
 let api: TestApi;
 let mail: TestMailServer;
+let mailing: MailingWorker;
 let provider: TestProvider;
 let tenant: TestTenant;
 /** A member with a session that outlasts every test. */
@@ -237,11 +238,13 @@ beforeAll(async () => {
   [mail, provider] = await Promise.all([createMailServer(), createProvider('https://parley.test/v1/oidc/callback')]);
   const settings = { ...provider.settings, SMTP_URL: mail.url, MAIL_FROM: 'parley@acme.example' };
   api = await createApi({ settings, now });
+  mailing = startMailing(api, now);
   tenant = await makeTenant(api);
   admin = await makeMember(api, tenant, 'admin');
   await keepSessions(admin);
 });
 afterAll(async () => {
+  await mailing[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
   await mail[Symbol.asyncDispose]();

@@ -49,7 +49,7 @@ describe('an invitation', () => {
   test('returns a link once, describes itself to its holder, and creates a logged-in member', async () => {
     const email = newAddress();
     const invited = await invite(email.toUpperCase(), 'analyst');
-    expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst', mailed: false } });
+    expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst', mail: 'none' } });
     expect(invited.body.link).toMatch(/^https:\/\/parley\.test\/dashboard\/invitation#token=[\w-]{43}$/);
     const token = tokenIn(invited.body.link);
     const open = await api.request('GET', '/v1/members/invitations', { headers: owner.headers });

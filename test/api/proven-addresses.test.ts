@@ -4,7 +4,13 @@ import { createPasswordReset } from '../../src/commands/password-resets.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
-import { createMailServer, type TestMailServer, tokenInLetter } from '../support/mail.ts';
+import {
+  createMailServer,
+  type MailingWorker,
+  startMailing,
+  type TestMailServer,
+  tokenInLetter,
+} from '../support/mail.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
 import { createProvider, type TestProvider } from '../support/oidc.ts';
 import { cookieOf, headersOf, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
@@ -15,6 +21,7 @@ const MAIL_FROM = 'Parley <parley@acme.example>';
 
 let api: TestApi;
 let mails: TestMailServer;
+let mailing: MailingWorker;
 let provider: TestProvider;
 let tenant: TestTenant;
 let owner: TestPerson;
@@ -22,10 +29,12 @@ beforeAll(async () => {
   mails = await createMailServer();
   provider = await createProvider('https://parley.test/v1/oidc/callback');
   api = await createApi({ settings: { ...provider.settings, SMTP_URL: mails.url, MAIL_FROM } });
+  mailing = startMailing(api);
   tenant = await makeTenant(api);
   owner = await makeMember(api, tenant, 'owner');
 });
 afterAll(async () => {
+  await mailing[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
   await mails[Symbol.asyncDispose]();

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { GenericContainer } from 'testcontainers';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/commands/doctor.ts';
+import { examineClock } from '../../src/commands/doctor-database.ts';
 import { backends } from '../support/api.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { runHere } from '../support/command-line.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createMailServer } from '../support/mail.ts';
 import { createProvider } from '../support/oidc.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { stores } from '../support/stores.ts';
@@ -179,5 +185,105 @@ describe('the doctor', () => {
         detail: '0 replicas are connected, but QUEUE_REPLICAS is 1',
       }),
     ]);
+  });
+});
+
+describe('the doctor, outside of the stores,', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const checkOf = async (name: string, settings: Record<string, string>) => {
+    const { checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, ...settings });
+    return checks.find(check => check.name === name);
+  };
+  const checkMail = (SMTP_URL: string) => checkOf('mail', { SMTP_URL, MAIL_FROM: 'parley@acme.example' });
+
+  test('greets the mail server, and names an unreachable or refusing one with the remedy', async () => {
+    await using server = await createMailServer();
+    expect(await checkMail(server.url)).toMatchObject({ ok: true });
+    expect(server.commands[0]).toBe('EHLO localhost');
+    server.react(command =>
+      command.startsWith('EHLO')
+        ? '250-hello\r\n250 AUTH PLAIN'
+        : command.startsWith('AUTH')
+          ? '535 5.7.8 no'
+          : undefined,
+    );
+    expect(await checkMail(server.url.replace('//', '//user:wrong@'))).toMatchObject({
+      ok: false,
+      detail: 'the mail server cannot be used: 535 5.7.8 no',
+      mend: expect.stringContaining('password in SMTP_URL'),
+    });
+    expect(await checkMail(`smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('ECONNREFUSED'),
+      mend: expect.stringContaining('worker'),
+    });
+    expect(await checkMail('smtp://mail.invalid:25')).toMatchObject({
+      ok: false,
+      mend: expect.stringContaining('no address'),
+    });
+    expect(await checkOf('mail', {})).toMatchObject({ ok: true, detail: expect.stringContaining('not mailed') });
+  });
+
+  test('reports a certificate that is not trusted', async () => {
+    await using certificate = await makeCertificate();
+    await using server = await createMailServer(0, certificate);
+    expect(await checkMail(server.url)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      mend: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+    });
+  });
+
+  test('reports an http BASE_URL if the host serves https, and hints at an unknown proxy', async () => {
+    await using certificate = await makeCertificate();
+    const server = createTlsServer(certificate).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const checkAt = (BASE_URL: string) => checkOf('base url', { BASE_URL });
+    expect(await checkAt(`http://0.0.0.0:${port}`)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('serves https'),
+      mend: expect.stringContaining('cross-site-request'),
+    });
+    server.close();
+    expect(await checkAt(`http://0.0.0.0:${await freePort()}`)).toMatchObject({
+      ok: true,
+      hint: expect.stringContaining('unencrypted'),
+    });
+    expect(await checkAt('http://localhost:3000')).toEqual({
+      name: 'base url',
+      ok: true,
+      detail: 'http://localhost:3000',
+    });
+    expect((await checkAt('https://feedback.acme.example'))?.hint).toContain('TRUSTED_PROXY_HOPS');
+  });
+
+  test("reports a clock that differs from the database's by more than 30 s", async () => {
+    const storage = database.storage();
+    const at = (ms: number) => examineClock(storage, new Date(Date.now() + ms));
+    expect(await at(25_000)).toMatchObject({ ok: true });
+    expect(await at(40_000)).toMatchObject({ ok: false, detail: expect.stringMatching(/^is (39|40) s ahead of/) });
+    expect(await at(-90_000)).toMatchObject({ ok: false, detail: expect.stringMatching(/^is (90|91) s behind/) });
+  });
+
+  test('reports a role that does not run, unless none does', async () => {
+    const running = async (...roles: string[]) => {
+      await database.query('delete from processes');
+      for (const role of roles)
+        await database.query("insert into processes values (gen_random_uuid(), $1, '0.2.0', 59, clock_timestamp())", [
+          role,
+        ]);
+      return checkOf('processes', {});
+    };
+    expect(await running()).toMatchObject({ ok: true });
+    expect(await running('start')).toMatchObject({ ok: true });
+    expect(await running('serve', 'work')).toMatchObject({ ok: true });
+    expect(await running('serve')).toMatchObject({ ok: false, detail: expect.stringContaining('no worker') });
+    expect(await running('work')).toMatchObject({ ok: false, detail: expect.stringContaining('no API') });
   });
 });

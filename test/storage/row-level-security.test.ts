@@ -20,6 +20,7 @@ const WORKER_TABLES = [
   'events',
   'held_events',
   'ingestion_totals',
+  'mails',
   'marked_tenants',
   'profile_changes',
   'quarantined_answers',

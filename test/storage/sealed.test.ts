@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { createSeals, MAC_PURPOSES } from '../../src/platform/secrets.ts';
 import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
+import { insertMail } from '../../src/storage/mails.ts';
 import { renewSealed, tallySealed } from '../../src/storage/sealed.ts';
 import { insertWebhook } from '../../src/storage/webhooks.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -46,10 +47,15 @@ async function sealEverything(database: TestDatabase): Promise<void> {
        values ($1, $2, $3, '', $4, now())`,
       [tenant.uuid, account, key, body],
     );
+  const mail = { tenantId: tenant.uuid, kind: 'notice', to: 'ada@acme.example', subject: 'x', text: 'y' } as const;
+  await database
+    .storage()
+    .forTenant(tenant.uuid)
+    .transaction(tx => insertMail(tx, seals.former, { ...mail, expiresAt: new Date() }, new Date()));
   await readDerivedKeys(database.storage(), seals.former);
 }
 
-const SEALED = MAC_PURPOSES.length + 6;
+const SEALED = MAC_PURPOSES.length + 7;
 
 describe('the rotation of sealed values', () => {
   test('moves every sealed column of every table to the current key, once, and nothing else', async () => {
@@ -83,6 +89,7 @@ describe('the rotation of sealed values', () => {
       'api_keys.previous_secret_sealed',
       'api_keys.secret_sealed',
       'lasting_keys.key_sealed',
+      'mails.letter_sealed',
       'webhooks.previous_secret_sealed',
       'webhooks.secret_sealed',
     ]);

@@ -3,11 +3,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { EventType } from '../../src/domain/events.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { createMail, type Mailing } from '../../src/platform/mail.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { writeEvents } from '../../src/storage/events.ts';
-import { takeMailQuota } from '../../src/storage/mail-quotas.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { runDeliveries } from '../../src/worker/deliveries.ts';
 import { createApi, type TestApi } from './api.ts';
@@ -40,14 +38,12 @@ export interface DeliveringWorker extends AsyncDisposable {
   pass(ms: number): void;
   now(): Date;
   metrics: ReturnType<typeof createMetrics>;
-  letters: Pick<Mailing, 'to' | 'subject' | 'text'>[];
 }
 
 /** Runs the deliveries of a worker, with a clock that tests can put forward and requests that end, by default, after 1.5 s. */
 export function startDeliveries(api: TestApi, worker: Storage, totalMs = TOTAL_MS): DeliveringWorker {
   const stop = new AbortController();
   const metrics = createMetrics('work');
-  const letters: DeliveringWorker['letters'] = [];
   let passedMs = 0;
   const now = () => new Date(Date.now() + passedMs);
   const outbound = createOutbound(api.config, { totalMs });
@@ -58,10 +54,7 @@ export function startDeliveries(api: TestApi, worker: Storage, totalMs = TOTAL_M
     seals: api.seals,
     baseUrl: 'https://parley.test',
     metrics,
-    mail: createMail(async letter => void letters.push(letter), {
-      metrics,
-      takeQuota: mailing => takeMailQuota(worker, mailing, now()),
-    }),
+    sendsMails: true,
     log: createLog('silent', 'work'),
     signal: stop.signal,
     now,
@@ -72,7 +65,6 @@ export function startDeliveries(api: TestApi, worker: Storage, totalMs = TOTAL_M
     },
     now,
     metrics,
-    letters,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await ended;

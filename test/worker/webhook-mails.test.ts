@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/orm.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
+import { readQueuedMails } from '../support/mail.ts';
 import { makeTenant } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
 import { createReceiver, refuse } from '../support/receivers.ts';
@@ -18,8 +19,9 @@ withWebhookStores(stores => {
   ({ api, worker } = stores);
 });
 
+/** Counts the mails that are queued, and those beyond a limit. */
 const countMails = async ({ metrics }: DeliveringWorker): Promise<number> =>
-  (await metrics.mails.get()).values.reduce((sum, { value }) => sum + value, 0);
+  (await metrics.mails.get()).values.reduce((sum, { value }) => sum + value, (await readQueuedMails(api)).length);
 
 test('a webhook that is disabled again and again sends an admin 20 mails a day, and an unproven address none', async () => {
   const tenant = await makeTenant(api);
@@ -37,9 +39,6 @@ test('a webhook that is disabled again and again sends an admin 20 mails a day, 
     const enabled = await api.request('PATCH', path, { as, body: { status: 'enabled', resume: 'now' } });
     expect(enabled.status).toBe(200);
   }
-  expect(deliveries.letters.map(({ to }) => to)).toEqual(Array(20).fill(admin.email));
-  expect((await deliveries.metrics.mails.get()).values).toMatchObject([
-    { labels: { outcome: 'sent' }, value: 20 },
-    { labels: { outcome: 'limited' }, value: 2 },
-  ]);
+  expect((await readQueuedMails(api)).map(({ to }) => to)).toEqual(Array(20).fill(admin.email));
+  expect((await deliveries.metrics.mails.get()).values).toMatchObject([{ labels: { outcome: 'limited' }, value: 2 }]);
 });

@@ -47,11 +47,13 @@ function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
 
 const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; close(): void }) => (
   <>
-    {invitation.mailed ? (
+    {invitation.mail === 'queued' ? (
       <Note tone="good">
-        <p>{t('An invitation was sent to {email}.', { email: invitation.email })}</p>
+        <p>{t('An invitation is being sent to {email}.', { email: invitation.email })}</p>
         <p>
-          {t('If the email does not arrive, send this link instead. It is shown only once and is valid for 7 days.')}
+          {t(
+            'The list of pending invitations shows whether the mail server has accepted it. If the email does not arrive, send this link instead. It is shown only once and is valid for 7 days.',
+          )}
         </p>
       </Note>
     ) : (
@@ -163,8 +165,31 @@ function RevokeInvitation({ invitation }: { invitation: Invitation }) {
   );
 }
 
+const MAIL_TONE = { queued: 'warn', sent: 'good', failed: 'bad' } as const;
+
+const mailStatus = (status: keyof typeof MAIL_TONE): string =>
+  ({ queued: t('Queued'), sent: t('Sent'), failed: t('Not delivered') })[status];
+
+/** How far the mail of an invitation got, and why it was not accepted yet. */
+const MailState = ({ mail }: { mail: Invitation['mail'] }) =>
+  mail === null ? (
+    <span className="quiet">{t('By link only')}</span>
+  ) : (
+    <>
+      <Badge tone={MAIL_TONE[mail.status]}>{mailStatus(mail.status)}</Badge>
+      {mail.error !== null && (
+        <p className="small quiet wrap-anywhere" translate="no">
+          {mail.error}
+        </p>
+      )}
+    </>
+  );
+
+/** Poll interval for the states of mails. */
+const EVERY_MS = 5000;
+
 function Invitations() {
-  const list = useList('GET /v1/members/invitations', {});
+  const list = useList('GET /v1/members/invitations', {}, { everyMs: EVERY_MS });
   if (list.data && list.items.length === 0) return null;
   return (
     <Panel title={t('Pending invitations')}>
@@ -177,6 +202,7 @@ function Invitations() {
             columns={[
               { label: t('Email'), cell: ({ email }) => email },
               { label: t('Role'), cell: ({ role }) => roleName(role) },
+              { label: t('Delivery'), cell: ({ mail }) => <MailState mail={mail} /> },
               { label: t('Expires'), cell: ({ expires_at }) => <Time at={expires_at} /> },
               { label: t('Actions'), actions: true, cell: invitation => <RevokeInvitation invitation={invitation} /> },
             ]}

@@ -190,6 +190,7 @@ const keyOf = (idOf: IdOf, at: string) => ({
 /** The tenant, its members and its keys. */
 export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const grace = { email: 'grace@example.com', role: 'agent' };
+  const mail = { status: 'queued', error: '450 4.2.0 Greylisted', at };
   const invitation = { id: idOf('invitation'), ...grace, created_at: at, expires_at: '2026-11-28T07:00:00.000Z' };
   const key = keyOf(idOf, at);
   return {
@@ -223,11 +224,12 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
     },
     MemberPatch: { availability: 'away' },
     InvitationInput: grace,
-    Invitation: invitation,
+    MailState: mail,
+    Invitation: { ...invitation, mail },
     SentInvitation: {
       ...invitation,
       link: 'https://parley.example.com/dashboard/invitation#token=T4pEaO2cXkVb',
-      mailed: true,
+      mail: 'queued',
     },
     InvitationNotice: {
       tenant_name: 'Acme',

@@ -17,8 +17,10 @@ import {
 import { HOUR_MS } from '../../domain/durations.ts';
 import { newUuid } from '../../domain/ids.ts';
 import { linkTo } from '../../domain/links.ts';
+import { NO_TENANT_ID } from '../../domain/mails.ts';
 import { linkNotValid, Problem } from '../../domain/problem.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
+import { sendsMails } from '../../platform/mail.ts';
 import { hashPassword, verifyPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from '../../platform/totp.ts';
@@ -31,6 +33,7 @@ import {
   resetPassword as resetAccountPassword,
   updateAccount,
 } from '../../storage/accounts.ts';
+import { insertMail } from '../../storage/mails.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
 import type { PersonCaller } from '../caller.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
@@ -147,23 +150,26 @@ export const requestPasswordReset = operation({
     await limitIssue('reset-ip', clientIp());
     await limitIssue('reset', body.email);
     void mailResetLink(body.email, deps).catch(error =>
-      deps.log.error({ reason: (error as Error).message }, 'could not send the password reset e-mail'),
+      deps.log.error({ reason: (error as Error).message }, 'could not queue the password reset e-mail'),
     );
     return {};
   },
 });
 
 /** Not awaited: its duration would reveal whether the address has an account. */
-async function mailResetLink(email: string, { storage, mail, config, now }: ApiDeps): Promise<void> {
-  if (!mail || !(await findLogin(storage, email))) return;
+async function mailResetLink(email: string, { storage, keychain, config, now }: ApiDeps): Promise<void> {
+  if (!sendsMails(config) || !(await findLogin(storage, email))) return;
+  const at = now();
   const token = randomSecret();
-  const expires_at = new Date(now().getTime() + RESET_LINK_HOURS * HOUR_MS);
-  await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at, mailed: true });
-  await mail.send({
-    kind: 'password-reset',
-    to: email,
+  const expires_at = new Date(at.getTime() + RESET_LINK_HOURS * HOUR_MS);
+  const letter = {
     subject: 'Reset your password',
     text: `A password reset was requested for your account at ${config.BASE_URL}.\n\nChoose a new password within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf you did not request this, you can ignore this email.\n`,
+  };
+  const mail = { tenantId: NO_TENANT_ID, kind: 'password-reset', to: email, expiresAt: expires_at, ...letter } as const;
+  await storage.forTenant(NO_TENANT_ID).transaction(async tx => {
+    await insertLink(tx, { purpose: 'reset', token_hash: sha256(token), email, expires_at, mailed: true });
+    await insertMail(tx, keychain, mail, at);
   });
 }
 

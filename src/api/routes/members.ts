@@ -18,6 +18,7 @@ import {
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
+import { type Letter, sendsMails } from '../../platform/mail.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
 import { insertAuditEntry, SYSTEM_ACTOR } from '../../storage/audit-log.ts';
@@ -69,7 +70,11 @@ const presentMember = (row: MemberRow) => ({
   created_at: row.created_at,
 });
 
-const presentInvitation = (row: InvitationRow) => ({ ...row, id: toTypeId('invitation', row.id) });
+const presentInvitation = ({ mail_status, mail_error, mail_at, ...row }: InvitationRow) => ({
+  ...row,
+  id: toTypeId('invitation', row.id),
+  mail: mail_status && mail_at && { status: mail_status, error: mail_error, at: mail_at },
+});
 
 export const listMembers = operation({
   ...shared,
@@ -95,7 +100,7 @@ export const inviteMember = operation({
   path: '/v1/members',
   credentials: ['session'],
   summary: 'Invite a person to the team',
-  description: `The response contains the link, which is shown only once; if a mail server is configured, a link is also sent by e-mail. The mailed link is another one: only its use proves the address. Both are valid for ${INVITATION_DAYS} days and replace an earlier invitation for the same address. Only owners can invite owners. At most 5 invitations per address and 100 per tenant can be created in an hour.`,
+  description: `The response contains the link, which is shown only once; if a mail server is configured, a link is also sent by e-mail, and tried again until the mail server accepts it: the invitation shows how far it got. The mailed link is another one: only its use proves the address. Both are valid for ${INVITATION_DAYS} days and replace an earlier invitation for the same address. Only owners can invite owners. At most 5 invitations per address and 100 per tenant can be created in an hour.`,
   right: 'members:manage',
   audit: 'member.invited',
   showsSecret: true,
@@ -109,41 +114,34 @@ export const inviteMember = operation({
     await limitIssue('invitation-tenant', caller.tenantId);
     await limitIssue('invitation', `${caller.tenantId}\n${mailboxOf(body.email)}`);
     const token = randomSecret();
-    const mailedToken = deps.mail && randomSecret(); // never shown to the inviter, so it proves the address
+    const mailedToken = sendsMails(deps.config) ? randomSecret() : undefined; // never shown to the inviter, so it proves the address
     const at = deps.now();
     const hashes = { token_hash: sha256(token), mailed_token_hash: mailedToken ? sha256(mailedToken) : null };
     const expires_at = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);
     const tenant = deps.storage.forTenant(caller.tenantId);
-    const row = await insertInvitation(tenant, { ...body, ...hashes, expires_at }, at);
     const linkWith = (secret: string) => linkTo(deps.config.BASE_URL, 'invitation', secret);
     const { name: tenantName = 'the team' } = (await findTenant(tenant)) ?? {};
-    const invitation = presentInvitation(row);
+    const mail =
+      mailedToken === undefined
+        ? undefined
+        : {
+            seals: deps.keychain,
+            letter: invitationLetter(caller, nameInMail(tenantName), linkWith(mailedToken)),
+          };
+    const invitation = presentInvitation(await insertInvitation(tenant, { ...body, ...hashes, expires_at }, mail, at));
     return reply({
       headers: { Location: `/v1/members/invitations/${invitation.id}` },
-      body: { ...invitation, link: linkWith(token), mailed: mailedToken !== undefined },
-      announce: () =>
-        mailedToken &&
-        mailInvitation(
-          row.email,
-          nameInMail(caller.name) || caller.email,
-          nameInMail(tenantName),
-          linkWith(mailedToken),
-          deps,
-        ),
+      body: { ...invitation, link: linkWith(token), mail: mail ? 'queued' : 'none' },
     });
   },
 });
 
-/** Not awaited: the reply shows the link whether or not the mail is accepted. */
-function mailInvitation(to: string, inviter: string, tenantName: string, link: string, { mail, log }: ApiDeps): void {
-  mail
-    ?.send({
-      kind: 'invitation',
-      to,
-      subject: `Join ${tenantName}`,
-      text: `${inviter} has invited you to join ${tenantName}.\n\nAccept the invitation within ${INVITATION_DAYS} days:\n${link}\n`,
-    })
-    .catch(error => log.error({ reason: (error as Error).message }, 'could not send the invitation e-mail'));
+function invitationLetter({ name, email }: SessionCaller, tenantName: string, link: string): Letter {
+  const inviter = nameInMail(name) || email;
+  return {
+    subject: `Join ${tenantName}`,
+    text: `${inviter} has invited you to join ${tenantName}.\n\nAccept the invitation within ${INVITATION_DAYS} days:\n${link}\n`,
+  };
 }
 
 export const patchMember = operation({

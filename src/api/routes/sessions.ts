@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf } from '../../domain/pages.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
+import { sendsMails } from '../../platform/mail.ts';
 import { hasOwner } from '../../storage/accounts.ts';
 import {
   deleteSession,
@@ -33,9 +34,9 @@ export const readLoginOptions = operation({
     'For the login page: whether password resets are sent by mail, whether an owner is missing, and the identity provider if one is configured.',
   status: 200,
   response: LoginOptions,
-  async handle(_, { config, mail, storage }) {
+  async handle(_, { config, storage }) {
     return {
-      password_reset_by_mail: mail !== undefined,
+      password_reset_by_mail: sendsMails(config),
       needs_owner: !(await hasOwner(storage)),
       oidc: config.OIDC_ISSUER ? { name: config.OIDC_NAME, login_url: OIDC_LOGIN_PATH } : null,
     };

@@ -27,6 +27,7 @@ import {
 import { LastBackupEntity } from './last-backup.ts';
 import { MacroEntity } from './macros.ts';
 import { MailCountEntity } from './mail-counts.ts';
+import { MailEntity } from './mails.ts';
 import { MarkedTenantEntity } from './marked-tenants.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
@@ -93,6 +94,7 @@ export const ENTITIES = [
   VanishedAnswerEntity,
   LastBackupEntity,
   MailCountEntity,
+  MailEntity,
   ProcessEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,

@@ -35,6 +35,9 @@ export const InvitationEntity = defineEntity({
     mailed_token_hash: p.blob().nullable(),
     created_at: moment(),
     expires_at: moment(),
+    mail_status: text().nullable(),
+    mail_error: text().nullable(),
+    mail_at: moment().nullable(),
   },
   uniques: [
     { name: 'invitations_token_hash_key', properties: ['token_hash'] },
