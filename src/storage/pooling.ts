@@ -10,7 +10,7 @@ const CHANNEL = 'parley_probe';
 
 /**
  * Whether the server process that a connection was promised when it opened (BackendKeyData) is the one that executes its
- * statements. Poolers promise a process of their own, in either mode; anything that only forwards bytes changes nothing.
+ * statements. Poolers promise a process of their own, in either mode; a proxy that only forwards bytes does not.
  */
 async function isDirect(client: Client & { processID?: number | null }): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -21,7 +21,7 @@ async function isDirect(client: Client & { processID?: number | null }): Promise
  * Whether a connection that leads to a pooler has a PostgreSQL session of its own, as in session mode.
  *
  * It listens, and another connection notifies it while it is idle. In transaction mode, an idle connection has no session
- * from which a notification could come, whatever the load and the order of sessions.
+ * from which a notification could come, under any load and in any order of sessions.
  */
 async function receivesWhileIdle(client: Client, other: Client): Promise<boolean> {
   const sent = randomUUID();

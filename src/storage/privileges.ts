@@ -16,7 +16,7 @@ export interface Privilege {
 const GRANT =
   /^\s*grant (?<list>[^;]+?)\s+on (?:(?<kind>function|sequence|schema) )?(?<name>\w+)(?:\([^)]*\))? to (?<roles>\w+(?:, \w+)*)\s*$/;
 
-/** Returns the privileges of a `grant` statement; none for another statement. */
+/** Returns the privileges of a `grant` statement; empty for other statements. */
 function readGrant(sql: string): Privilege[] {
   const { list, kind, name, roles } = GRANT.exec(sql)?.groups ?? {};
   if (!list || !name || !roles) return [];
@@ -75,7 +75,7 @@ with wanted as (
 select format('GRANT %s ON %s %s TO %I', privileges, kind, string_agg(object, ', ' order by object), role) as statement
 from of_object group by role, kind, privileges order by kind = 'SCHEMA' desc, 1`;
 
-/** Returns the `GRANT` statements for the privileges that the roles lack in the schema `public`; empty if they lack none. */
+/** Returns the `GRANT` statements for the privileges that the roles lack in the schema `public`. */
 export const findMissingPrivileges = async (client: Client, needed: readonly Privilege[]): Promise<string[]> =>
   (await client.query<{ statement: string }>(FIND_MISSING, [JSON.stringify(needed)])).rows.map(
     ({ statement }) => statement,

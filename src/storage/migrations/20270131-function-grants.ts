@@ -26,7 +26,7 @@ const FUNCTIONS = [
  * Grants functions to the roles that until now may call them only as PUBLIC may, which it may not where an administrator
  * has revoked that (`alter default privileges … revoke execute on functions from public`).
  *
- * A function that runs with the rights of its caller gives a role no access to more rows.
+ * A function that runs with the rights of its caller does not let a role access more rows.
  */
 export class FunctionGrants extends Migration {
   override up(): void {
