@@ -4,6 +4,7 @@
 {{- include "parley.guards.passwords" . }}
 {{- include "parley.guards.users" . }}
 {{- include "parley.guards.shape" . }}
+{{- include "parley.guards.values" . }}
 {{- include "parley.guards.connections" . }}
 {{- include "parley.guards.kinds" . }}
 {{- include "parley.guards.data" . }}
@@ -210,8 +211,8 @@
 {{- define "parley.bytes" -}}
 {{- $text := toString . }}
 {{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "B" 1 "kB" 1024 "MB" 1048576 "GB" 1073741824 "TB" 1099511627776 }}
-{{- $unit := regexReplaceAll "^[0-9.]+ *" $text "" }}
+{{- $unit := regexReplaceAll "^[0-9.]+(e[+-]?[0-9]+)? *" $text "" }}
 {{- if and (regexMatch "^[0-9]" $text) (hasKey $units $unit) }}
-{{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units $unit) }}
+{{- mulf (regexFind "^[0-9.]+(e[+-]?[0-9]+)?" $text | float64) (get $units $unit) }}
 {{- else }}0{{ end }}
 {{- end }}

@@ -17,6 +17,7 @@ import { findRunningProcesses } from '../storage/processes.ts';
 import { readDatabaseClock } from '../storage/retention.ts';
 import { type SealedTally, tallySealed } from '../storage/sealed.ts';
 import { type Check, ill, reasonOf, well } from './doctor-check.ts';
+import { examinePrivileges, mendDenied } from './doctor-privileges.ts';
 
 const OLDEST_POSTGRES = 140_000;
 
@@ -30,7 +31,11 @@ export async function examineDatabase({ url, secretKeys }: Database, config: Con
       return [ill('database', `PostgreSQL ${rows[0]?.setting} is too old`, 'Use PostgreSQL 14 or newer.')];
   } catch (error) {
     return [
-      ill('database', `cannot be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL is running.'),
+      ill(
+        'database',
+        `cannot be reached: ${reasonOf(error)}`,
+        mendDenied(url, error) ?? 'Check DATABASE_URL and that PostgreSQL is running.',
+      ),
     ];
   }
   const fault = await findPoolerFault(url);
@@ -40,8 +45,8 @@ export async function examineDatabase({ url, secretKeys }: Database, config: Con
       ill('pooler', detail, `${remedy[0]?.toUpperCase()}${remedy.slice(1)}. Until then, no process becomes ready.`),
     ];
   }
-  const schema = await examineSchema(url);
-  const access = await examineAccess(url, config);
+  const access = [...(await examineAccess(url, config)), ...(await examinePrivileges(url, config))];
+  const schema = access.every(({ ok }) => ok) ? await examineSchema(url) : [];
   const canRead = schema[0]?.ok && access.every(({ ok }) => ok);
   const inside = canRead ? [...(await examineSecrets(url, secretKeys)), ...(await examineTables(url, log))] : [];
   return [

@@ -1,6 +1,7 @@
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { isDenied } from '../storage/database-roles.ts';
 import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { examineIdentityProvider } from './doctor-identity-provider.ts';
@@ -55,6 +56,13 @@ async function examine(config: Config, log: Log, look: Look): Promise<Check[]> {
       await database.stop();
     }
   } catch (error) {
-    return [ill('database', reasonOf(error), 'Set DATABASE_URL, or repair the embedded PostgreSQL under DATA_DIR.')];
+    return [ill('database', reasonOf(error), mendDatabase(config, error))];
   }
 }
+
+const mendDatabase = ({ database }: Config, error: unknown): string => {
+  if (!database) return 'Set DATABASE_URL, or repair the embedded PostgreSQL under DATA_DIR.';
+  return isDenied(error)
+    ? 'Grant the privilege to the user of DATABASE_URL, or use the user of `parley migrate`.'
+    : 'Check DATABASE_URL and the log of PostgreSQL.';
+};

@@ -17,9 +17,10 @@ import { outlive, readsUrl, withDirectClient } from '../platform/postgres-client
 import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { openRedis } from '../platform/redis.ts';
-import { type DatabaseUrl, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import type { DatabaseUrl, RedisUrl } from '../platform/store-urls.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers, type TenantPayload } from './jobs.ts';
 import { createPendingRegistry } from './pending-postgres.ts';
+import { grantsTo, SCHEMA, workerRole } from './privileges.ts';
 
 /** The store of the queue. */
 export interface QueueTarget {
@@ -30,7 +31,6 @@ export interface QueueTarget {
 }
 
 /** The schema of BullMQ's own tables, where PostgreSQL carries the queue. */
-const SCHEMA = 'bullmq';
 
 /** How long any command of a producer may take: a frozen store must become a 503, not a request that hangs. */
 export const PRODUCER_TIMEOUT_MS = 1500;
@@ -69,9 +69,6 @@ export const blockingRedis = (url: RedisUrl): Redis =>
     reconnectOnError: error => (isReadOnly(error) ? 2 : false), // 2: the command is resent
     maxRetriesPerRequest: null,
   });
-
-/** The role that may use BullMQ's tables. They hold answers of all tenants, so the API's own role may not. */
-const workerRole = (database: DatabaseUrl): string => `${rolePrefixOf(database)}_worker`;
 
 /** Assumes a role if the connection's user, a mere member of it, has no rights to the queue itself. */
 const assumeRole = (role: string): string =>
@@ -253,13 +250,3 @@ export async function migrateQueue(target: QueueTarget): Promise<void> {
     await client.query(grantsTo(workerRole(target.databaseUrl)));
   });
 }
-
-/** Grants the queue to a role, if it exists: `migrate` creates the roles first. */
-const grantsTo = (role: string): string => `
-do $$ begin
-  if exists (select from pg_roles where rolname = '${role}') then
-    grant usage on schema ${SCHEMA} to ${role};
-    grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role};
-    grant usage on all sequences in schema ${SCHEMA} to ${role};
-  end if;
-end $$`;

@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { Problem } from '../domain/problem.ts';
 import { retrySoon } from '../domain/retries.ts';
 import { createFairShare, type Release } from '../platform/fair-share.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { asProblem, sqlState } from './errors.ts';
+import { asProblem, isRefusedConnection, sqlState } from './errors.ts';
 
-/** How long a statement waits for a connection, and how long connecting may take. */
+/** How long connecting may take. */
 export const CONNECT_TIMEOUT_MS = 2500;
+/** How long a statement waits for a connection, also from a server that refuses them while it restarts. */
+export const MAX_WAIT_MS = 3000;
+const RETRY_REFUSED_MS = 100;
+/** A server that refuses connections for longer is down: its callers get the failure at once. */
+const RESTART_MS = 10_000;
 /** One tenant never holds the last fifth of the connections, or at least one if there are several. */
 const RESERVED_SHARE = 5;
 const MAX_WAITING = 4000;
@@ -17,7 +23,8 @@ export interface ClientPool {
   /**
    * Runs `work` on a connection within the tenant's share; an empty id has priority.
    *
-   * A tenant that waits too long gets `service-overloaded`, or the last failure to connect. Errors that are no `Problem`
+   * A refused connection is tried again until `MAX_WAIT_MS` have passed, since no transaction has begun. A tenant that waits too
+   * long gets `service-overloaded`, or the last failure to connect. Errors that are no `Problem`
    * are thrown as `explain` returns them. After one without an SQLSTATE, the connection is discarded, because its state
    * is unknown.
    */
@@ -40,13 +47,15 @@ export interface ClientPoolOptions {
 export function createClientPool({ connect, connections, metrics }: ClientPoolOptions): ClientPool {
   /** The last failed connection attempt, if none has succeeded since. */
   let connectFailure: unknown;
+  /** When the server began to refuse connections; undefined while it accepts them. */
+  let refusesSince: number | undefined;
 
   const shares = createFairShare({
     slots: connections,
     perKey: Math.max(1, connections - Math.ceil(connections / RESERVED_SHARE)),
     maxWaiting: MAX_WAITING,
     maxWaitingPerKey: MAX_WAITING_OF_TENANT,
-    maxWaitMs: CONNECT_TIMEOUT_MS,
+    maxWaitMs: MAX_WAIT_MS,
     priorityKey: '',
     refuse: () =>
       connectFailure
@@ -56,14 +65,20 @@ export function createClientPool({ connect, connections, metrics }: ClientPoolOp
           }),
   });
 
-  const connectOnce = async (): Promise<PoolClient> => {
-    try {
-      const client = await connect();
-      connectFailure = undefined;
-      return client;
-    } catch (error) {
-      connectFailure = error;
-      throw error;
+  const connectBefore = async (deadline: number): Promise<PoolClient> => {
+    for (;;) {
+      try {
+        const client = await connect();
+        connectFailure = refusesSince = undefined;
+        return client;
+      } catch (error) {
+        connectFailure = error;
+        if (!isRefusedConnection(error)) throw error;
+        const next = performance.now() + RETRY_REFUSED_MS;
+        refusesSince ??= next;
+        if (next > Math.min(deadline, refusesSince + RESTART_MS)) throw error;
+      }
+      await sleep(RETRY_REFUSED_MS);
     }
   };
 
@@ -73,7 +88,7 @@ export function createClientPool({ connect, connections, metrics }: ClientPoolOp
     let release: Release | undefined;
     try {
       release = await shares.acquire(tenantId);
-      return { client: await connectOnce(), release };
+      return { client: await connectBefore(startedAt + MAX_WAIT_MS), release };
     } catch (error) {
       release?.();
       throw error;

@@ -120,7 +120,8 @@ export async function queryAs<Row extends object>(
 /** Whether the connection's user has all rights of the owner of the tables. */
 export const isOwner = async (client: Client): Promise<boolean> => {
   const { rows } = await client.query<{ owns: boolean }>(
-    `select pg_has_role(current_user, relowner, 'usage') as owns from pg_class where oid = to_regclass('public.api_keys')`,
+    `select pg_has_role(current_user, relowner, 'usage') as owns from pg_class
+     where relname = 'api_keys' and relnamespace = to_regnamespace('public')`, // to_regclass would need USAGE of the schema
   );
   return rows[0]?.owns ?? false;
 };
@@ -130,6 +131,13 @@ export const actsAsApiOnly = (database: DatabaseUrl): Promise<boolean> =>
   withClient(database, async client => {
     const [app, worker] = await readRoles(client, namesOf(rolePrefixOf(database)));
     return app?.usable === true && worker?.usable === false;
+  });
+
+/** Whether `migrate` has created both roles. */
+export const haveRoles = (database: DatabaseUrl): Promise<boolean> =>
+  withClient(database, async client => {
+    const names = namesOf(rolePrefixOf(database));
+    return (await readRoles(client, names)).length === names.length;
   });
 
 /** A missing or excessive right of the connection's user. */
@@ -174,7 +182,7 @@ const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolea
 async function describeBlindness(client: Client): Promise<RoleFault[]> {
   const { rows } = await client.query<{ owner: string; login: string }>(
     `select pg_get_userbyid(proowner) as owner, session_user::text as login from pg_proc
-     where oid = to_regprocedure('oldest_open_write()')
+     where proname = 'oldest_open_write' and pronamespace = to_regnamespace('public')
        and not pg_has_role(proowner, 'pg_read_all_stats', 'usage') and not pg_has_role(proowner, session_user, 'usage')`,
   );
   return rows.map(({ owner, login }) => ({

@@ -21,6 +21,16 @@ const isConnectionFailure = (error: unknown): boolean =>
     `${(error as NodeJS.ErrnoException).code} ${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`,
   );
 
+/**
+ * Whether a connection was refused before it was ready: by a server that stops or starts, or because no server has the
+ * address. A time-out is different: its caller has waited already.
+ */
+export const isRefusedConnection = (error: unknown): boolean =>
+  sqlState(error)?.startsWith('57P') ??
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|Connection terminated unexpectedly/.test(
+    `${(error as NodeJS.ErrnoException).code} ${(error as Error).message}`,
+  );
+
 /** Converts an infrastructure failure into a `Problem`; returns other errors unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error;

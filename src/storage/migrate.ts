@@ -4,11 +4,12 @@ import type { Client } from 'pg';
 import type { Log } from '../platform/log.ts';
 import { withClient, withDirectClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
-import { ensureRoles, queryAs, roleName } from './database-roles.ts';
+import { ensureRoles, isDenied, MissingRights, queryAs, roleName } from './database-roles.ts';
 import { sqlState } from './errors.ts';
 import { NEEDED_SCHEMA, OLDEST_COMPATIBLE } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 import { findPoolerFault } from './pooling.ts';
+import { findMissingPrivileges, neededPrivileges } from './privileges.ts';
 
 /** One migrator at a time, on any machine: a PostgreSQL advisory lock that ends with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
@@ -68,7 +69,8 @@ const RECORD_VERSION = 'insert into schema_state (version, oldest_compatible) va
 /**
  * Migrates the schema to this build's version. A second migrator waits for the first and then has no work left.
  *
- * Rejects behind a pooler in transaction mode, which would make the lock ineffective.
+ * Rejects behind a pooler in transaction mode, which would make the lock ineffective. Throws `MissingRights` if the roles
+ * lack a privilege afterwards, such as one that an administrator has revoked.
  */
 export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]> {
   const fault = await findPoolerFault(database);
@@ -81,6 +83,7 @@ export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]
       await awaitMigrationLock(lock);
       const applied = await applyPending(orm.migrator, log);
       await lock.query(RECORD_VERSION, [NEEDED_SCHEMA, OLDEST_COMPATIBLE]);
+      await refuseMissingPrivileges(lock, rolePrefixOf(database));
       return applied;
     } finally {
       await orm.close(true);
@@ -88,20 +91,30 @@ export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]
   });
 }
 
+async function refuseMissingPrivileges(client: Client, prefix: string): Promise<void> {
+  const missing = await findMissingPrivileges(client, neededPrivileges(prefix));
+  if (missing.length > 0)
+    throw new MissingRights(
+      `The schema is migrated, but the roles of Parley lack privileges. Run as the owner of the tables: ${missing.join('; ')};`,
+    );
+}
+
 export interface SchemaState {
   version: number;
   oldest_compatible: number;
 }
 
+/** Looks up the table's oid in the catalogue: `to_regclass` fails for a user without USAGE of the schema. */
+const IS_READABLE = `
+select has_schema_privilege(relnamespace, 'usage') and has_table_privilege(oid, 'select') as readable from pg_class
+where relname = 'schema_state' and relnamespace = to_regnamespace('public')`;
 const READ_STATE = 'select version, oldest_compatible from public.schema_state order by version desc limit 1';
 
 /** Returns the state of the schema; `undefined` before the first migration. */
 export const readSchemaState = (database: DatabaseUrl): Promise<SchemaState | undefined> =>
   withClient(database, async client => {
-    const { rows } = await client.query<{ readable: boolean | null }>(
-      "select has_table_privilege(to_regclass('public.schema_state'), 'select') as readable",
-    );
-    if (rows[0]?.readable == null) return undefined;
+    const { rows } = await client.query<{ readable: boolean }>(IS_READABLE);
+    if (!rows[0]) return undefined;
     if (rows[0].readable) return (await client.query<SchemaState>(READ_STATE)).rows[0];
     return (await queryAs<SchemaState>(client, roleName('parley_app', rolePrefixOf(database)), READ_STATE))[0];
   });
@@ -109,6 +122,8 @@ export const readSchemaState = (database: DatabaseUrl): Promise<SchemaState | un
 /** Whether this build is compatible with the schema: neither too old nor too new. */
 export const isCompatible = (state: SchemaState | undefined): boolean =>
   state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
+
+const LACKS_PRIVILEGE = 'waiting for a privilege in the database: `parley doctor` names the missing GRANT';
 
 /** Returns why this build cannot use the database, for the log; `undefined` when it can. */
 async function findObstacle(database: DatabaseUrl): Promise<[object, string] | undefined> {
@@ -119,7 +134,8 @@ async function findObstacle(database: DatabaseUrl): Promise<[object, string] | u
     const fault = await findPoolerFault(database);
     return fault && [{}, `waiting: ${fault.detail}: ${fault.remedy}`];
   } catch (error) {
-    return [{ reason: (error as Error).message }, 'waiting for the database'];
+    const reason = (error as Error).message;
+    return [{ reason }, isDenied(error) ? LACKS_PRIVILEGE : 'waiting for the database'];
   }
 }
 

@@ -1,52 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { withPlainClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, directUrlOf, isPooled, urlOf } from '../platform/store-urls.ts';
-import { sqlState } from './errors.ts';
 
-/** Identifies a PostgreSQL session, on any server. */
-const SESSION = "select concat(pid, ' ', backend_start) as session from pg_stat_activity where pid = pg_backend_pid()";
-
-const TRIES = 3;
-
-const readSession = async (client: Client): Promise<string> =>
-  (await client.query<{ session: string }>(SESSION)).rows[0]?.session ?? '';
+/** How long a notification may take. In transaction mode it never arrives. */
+const NOTIFICATION_TIMEOUT_MS = 2500;
+const CHANNEL = 'parley_probe';
 
 /**
- * Whether a pooler assigns PostgreSQL sessions per transaction.
- *
- * Two connections each query their session twice. Behind such a pooler, the second result differs, or equals the other
- * connection's. A LISTEN or a lock on one connection would then belong to others.
+ * Whether the server process that a connection was promised when it opened (BackendKeyData) is the one that executes its
+ * statements. Poolers promise a process of their own, in either mode; a proxy that only forwards bytes does not.
  */
-const isPooledByTransaction = (url: string): Promise<boolean> =>
-  withPlainClient(url, first =>
-    withPlainClient(url, async second => {
-      for (let tries = 0; tries < TRIES; tries++) {
-        const sessions = [await readSession(first), await readSession(first), await readSession(second)];
-        if (sessions[0] !== sessions[1] || sessions[1] === sessions[2]) return true;
-      }
-      return false;
-    }),
+async function isDirect(client: Client & { processID?: number | null }): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid === client.processID;
+}
+
+/**
+ * Whether a connection that leads to a pooler has a PostgreSQL session of its own, as in session mode.
+ *
+ * It listens, and another connection notifies it while it is idle. In transaction mode, an idle connection has no session
+ * from which a notification could come, under any load and in any order of sessions.
+ */
+async function receivesWhileIdle(client: Client, other: Client): Promise<boolean> {
+  const sent = randomUUID();
+  const { promise: received, resolve } = Promise.withResolvers<boolean>();
+  client.on('notification', ({ payload }) => payload === sent && resolve(true));
+  await client.query(`listen ${CHANNEL}`);
+  await other.query('select pg_notify($1, $2)', [CHANNEL, sent]);
+  return Promise.race([received, sleep(NOTIFICATION_TIMEOUT_MS, false, { ref: false })]);
+}
+
+/** Whether connections have sessions of their own: without a pooler, or with one in session mode. */
+const keepsSessions = (url: string): Promise<boolean> =>
+  withPlainClient(
+    url,
+    async client => (await isDirect(client)) || withPlainClient(url, other => receivesWhileIdle(client, other)),
   );
 
-/** A statement that a connection prepares once. */
-const PREPARED = { name: 'parley_probe', text: 'select 1' };
-const UNKNOWN_STATEMENT = '26000';
-
-/** Whether a statement that was prepared in one session of a pooler can be executed in another one. */
-const keepsPrepared = (url: string): Promise<boolean> =>
-  withPlainClient(url, first =>
-    withPlainClient(url, async second => {
-      await first.query(PREPARED);
-      await second.query('begin'); // gets the most recently released session: the one with the statement
-      try {
-        await first.query(PREPARED);
-        return true;
-      } catch (error) {
-        if (sqlState(error) === UNKNOWN_STATEMENT) return false;
-        throw error;
-      }
-    }),
-  );
+/**
+ * Whether statements that a connection has prepared can be executed in each session of a pooler.
+ *
+ * A pooler that provides them in each session has to replace their names, which those of other clients may equal.
+ */
+const renamesPrepared = (url: string): Promise<boolean> =>
+  withPlainClient(url, async client => {
+    const name = `parley_probe_${randomUUID()}`;
+    await client.query('begin'); // all of the following in one session
+    await client.query({ name, text: 'select 1' });
+    const { rowCount } = await client.query('select from pg_prepared_statements where name = $1', [name]);
+    if (rowCount !== 0) await client.query(`deallocate "${name}"`); // the session goes to other clients
+    await client.query('rollback');
+    return rowCount === 0;
+  });
 
 /** Why the sessions of the configured connections are unsuitable, and the remedy: parts of one sentence. */
 export interface PoolerFault {
@@ -69,7 +76,8 @@ const LOSES_PREPARED: PoolerFault = {
 
 /** Returns the fault of the configured connections; undefined if they are suitable. */
 export async function findPoolerFault(database: DatabaseUrl): Promise<PoolerFault | undefined> {
-  if (!isPooled(database)) return (await isPooledByTransaction(urlOf(database))) ? NO_DIRECT_URL : undefined;
-  if (await isPooledByTransaction(directUrlOf(database))) return POOLED_DIRECT_URL;
-  return (await keepsPrepared(urlOf(database))) ? undefined : LOSES_PREPARED;
+  if (!isPooled(database)) return (await keepsSessions(urlOf(database))) ? undefined : NO_DIRECT_URL;
+  if (!(await keepsSessions(directUrlOf(database)))) return POOLED_DIRECT_URL;
+  const url = urlOf(database);
+  return (await renamesPrepared(url)) || (await keepsSessions(url)) ? undefined : LOSES_PREPARED;
 }

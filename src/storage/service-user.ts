@@ -81,6 +81,8 @@ interface UserState {
   exists: boolean;
   /** Whether the owner sees its transactions. */
   is_seen: boolean;
+  /** Whether it may connect to the database. */
+  may_connect: boolean;
   /** Roles of Parley of which it is a direct member. */
   member_of: string[];
 }
@@ -91,7 +93,9 @@ async function readState(client: Client, user: string, prefix: string): Promise<
        coalesce(pg_has_role(current_user, (select oid from pg_roles where rolname = $1::text), 'usage'), false) as is_seen,
        array(select granted.rolname::text from pg_auth_members join pg_roles as granted on granted.oid = roleid
          join pg_roles as member on member.oid = pg_auth_members.member
-         where member.rolname = $1::text and granted.rolname = any($2)) as member_of`,
+         where member.rolname = $1::text and granted.rolname = any($2)) as member_of,
+       has_database_privilege(coalesce((select rolname from pg_roles where rolname = $1::text), 'public'), current_database(),
+         'connect') as may_connect`,
     [user, ALL_ROLES.map(role => roleName(role, prefix))],
   );
   return rows[0] as UserState;
@@ -100,13 +104,15 @@ async function readState(client: Client, user: string, prefix: string): Promise<
 async function ensureUser(client: Client, setting: UserSetting, url: string, prefix: string): Promise<void> {
   const user = quoted(userOf(url));
   const roles = USERS[setting].map(role => roleName(role, prefix));
-  const { exists, is_seen, member_of } = await readState(client, userOf(url), prefix);
+  const { exists, is_seen, may_connect, member_of } = await readState(client, userOf(url), prefix);
   const excess = member_of.filter(role => !roles.includes(role));
   const isComplete = exists && (await Promise.all(roles.map(role => canActAs(url, role)))).every(Boolean);
   const login = `login noinherit password '${scramVerifier(decodeURIComponent(new URL(url).password))}'`;
   const grant = `grant ${roles.join(', ')} to ${user}`;
+  const connect = `grant connect on database ${quoted(client.database ?? '')} to ${user}`;
   const statements = [
     ...(isComplete ? [] : [`${exists ? 'alter' : 'create'} role ${user} ${login}`, grant]),
+    ...(may_connect ? [] : [connect]),
     ...excess.map(role => `revoke ${role} from ${user}`),
     ...(is_seen ? [] : [`grant ${user} to current_user`]),
   ];
@@ -117,6 +123,7 @@ async function ensureUser(client: Client, setting: UserSetting, url: string, pre
     const wanted = [
       `create role ${user} login noinherit password '…'`,
       grant,
+      ...(may_connect ? [] : [connect]),
       `grant ${user} to the user of DATABASE_URL`,
     ];
     throw new MissingRights(

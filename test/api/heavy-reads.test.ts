@@ -51,7 +51,8 @@ describe('next to a tenant that searches continuously', () => {
        begin
          if comment = 'noisy' then perform pg_sleep(10); end if;
          return written_text_at_once(comment, answered);
-       end $$`,
+       end $$;
+       grant execute on function written_text(text, jsonb) to parley_app`,
     );
   };
   const search = () => api.request('GET', '/v1/answers?q=noisy&written=true', { as: noisy.key.apiKey });

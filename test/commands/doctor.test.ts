@@ -127,6 +127,33 @@ describe('the doctor', () => {
     ]);
   });
 
+  test('names the GRANT that a role or the user lacks, also for a user with no right of its own', async () => {
+    await using database = await createDatabase();
+    const [user, name] = [`plain_${randomBytes(4).toString('hex')}`, new URL(database.url).pathname.slice(1)];
+    const url = new URL(database.url);
+    url.username = url.password = user;
+    const faults = async () => illOf(await diagnose({ DATABASE_URL: url.href, SECRET_KEY }));
+    await database.query(`create role ${user} login noinherit password '${user}' in role parley_app, parley_worker`);
+    try {
+      expect(await faults()).toEqual([]); // although PUBLIC may not use the schema: see the template of the tests
+      await database.query(
+        'revoke usage on schema public from parley_app; revoke insert on bullmq.job from parley_worker',
+      );
+      expect(await faults()).toEqual([
+        expect.objectContaining({
+          name: 'privileges',
+          mend: 'Run as the owner of the tables: GRANT USAGE ON SCHEMA public TO parley_app; GRANT INSERT ON ALL TABLES IN SCHEMA bullmq TO parley_worker;',
+        }),
+      ]);
+      await database.query(`revoke connect on database ${name} from public`);
+      expect(await faults()).toEqual([
+        expect.objectContaining({ mend: expect.stringContaining(`GRANT CONNECT ON DATABASE "${name}" TO "${user}";`) }),
+      ]);
+    } finally {
+      await database.query(`drop role ${user}`);
+    }
+  });
+
   test('reports missing accepted answers until they are acknowledged', async () => {
     await using database = await createDatabase();
     const environment = { DATABASE_URL: database.url, SECRET_KEY };

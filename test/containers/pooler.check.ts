@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { Pool } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { findPoolerFault } from '../../src/storage/pooling.ts';
 import { openPostgres, openValkey } from '../faults/stores.ts';
 import { runCommand, startProcess } from '../support/process.ts';
 import { diagnose, startRoles } from '../support/roles.ts';
@@ -131,6 +133,64 @@ test('without DATABASE_DIRECT_URL, no role becomes ready in transaction mode, an
     }),
   ]);
 });
+
+/** Executes short statements on many connections through a pooler, so that each released session is soon taken. */
+async function keepBusy(url: string): Promise<AsyncDisposable> {
+  const pool = new Pool({ connectionString: url, max: 8 });
+  let isOver = false;
+  const lanes = Array.from({ length: 8 }, async () => {
+    while (!isOver) await pool.query('select pg_sleep(0.001)');
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      isOver = true;
+      await Promise.all(lanes);
+      await pool.end();
+    },
+  };
+}
+
+/** Judges a pooler twenty times, four at a time. */
+async function judgeOften(judge: () => Promise<string | undefined>): Promise<(string | undefined)[]> {
+  const lanes = Array.from({ length: 4 }, async () => {
+    const judged: (string | undefined)[] = [];
+    while (judged.length < 5) judged.push(await judge());
+    return judged;
+  });
+  return (await Promise.all(lanes)).flat();
+}
+
+test.each([
+  ['session', '60', undefined],
+  ['transaction', '3', 'a pooler is in transaction mode'],
+  ['transaction', '60', 'a pooler is in transaction mode'],
+] as const)('under load, %s mode with %s sessions is recognized each time', async (mode, size, detail) => {
+  await using postgres = await openPostgres();
+  await using pooler = await openPooler(mode, postgres.url, { default_pool_size: size });
+  const judge = async () => (await findPoolerFault(pooler.url))?.detail;
+  await using _load = await keepBusy(pooler.url);
+  expect(await judgeOften(judge)).toEqual(Array(20).fill(detail));
+});
+
+test.each([
+  [{}, undefined],
+  [{ max_prepared_statements: '0' }, 'the pooler does not keep prepared statements'],
+] as const)(
+  'under load, a pooler with %j keeps prepared statements or not, as it reports each time',
+  async (more, detail) => {
+    await using postgres = await openPostgres();
+    await using pooler = await openPooler('transaction', postgres.url, { default_pool_size: '3', ...more });
+    await using _load = await keepBusy(pooler.url);
+    const database = {
+      readUrl: () => pooler.url,
+      readDirectUrl: () => postgres.url,
+      isPooled: true,
+      rolePrefix: 'parley',
+    };
+    const judge = async () => (await findPoolerFault(database))?.detail;
+    expect(await judgeOften(judge)).toEqual(Array(20).fill(detail));
+  },
+);
 
 test('a pooler that loses prepared statements is reported', async () => {
   await using postgres = await openPostgres();

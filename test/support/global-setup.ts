@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { createLog } from '../../src/platform/log.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { migrateQueue } from '../../src/queue/connection.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { findDockerFault, type RunningStores, type StoreUrls, startStores } from './store-servers.ts';
@@ -23,6 +24,11 @@ export const TEMPLATE = 'parley_template';
 
 const log = createLog('warn', 'test');
 
+/** As an administrator may prepare a database: whatever a role of Parley uses must be granted to it. */
+const HARDENED = `
+revoke all on schema public from public;
+alter default privileges revoke execute on functions from public`;
+
 async function makeTemplate(postgresUrl: string): Promise<void> {
   const client = new Client({ connectionString: postgresUrl });
   await client.connect();
@@ -31,6 +37,7 @@ async function makeTemplate(postgresUrl: string): Promise<void> {
   await client.end();
   const url = new URL(postgresUrl);
   url.pathname = TEMPLATE;
+  await withClient(url.href, prepared => prepared.query(HARDENED));
   await migrate(url.href, log);
   await migrateQueue({ databaseUrl: url.href, redisUrl: undefined });
   await makeUnlikeTenants(postgresUrl, TEMPLATE);

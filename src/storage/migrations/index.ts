@@ -72,6 +72,7 @@ import { ActiveConversations } from './20270126-active-conversations.ts';
 import { RulesForNew } from './20270126-rules-for-new.ts';
 import { SessionAddresses } from './20270128-session-addresses.ts';
 import { Policies } from './20270130-policies.ts';
+import { FunctionGrants } from './20270131-function-grants.ts';
 import { Mails } from './20270201-mails.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
@@ -150,6 +151,7 @@ export const MIGRATIONS = [
   { name: '20270126-rules-for-new', class: RulesForNew },
   { name: '20270128-session-addresses', class: SessionAddresses },
   { name: '20270130-policies', class: Policies },
+  { name: '20270131-function-grants', class: FunctionGrants },
   { name: '20270201-mails', class: Mails },
 ];
 
@@ -160,7 +162,7 @@ export const MIGRATIONS = [
  * Raise it with each new migration. A migration that records this version itself would end the wait of new processes
  * before the migrations after it.
  */
-export const NEEDED_SCHEMA = 59;
+export const NEEDED_SCHEMA = 60;
 
 /** The oldest version whose processes run on this schema: that of the build in `test/e2e/versions.check.ts`. */
 export const OLDEST_COMPATIBLE = 11;
