@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import { GATES } from '../domain/decisions.ts';
@@ -227,7 +228,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     rejections: createRejectionTally(storage, log),
     openApi: once(() => {
       const json = openApiDocument(OPERATIONS, config.BASE_URL);
-      return { json: Buffer.from(json), etag: etagOf(json) }; // bytes shared by all replies
+      return { json: Buffer.from(json), gzip: gzipSync(json), etag: etagOf(json) }; // bytes shared by all replies
     }),
   };
 }

@@ -11,7 +11,7 @@ import {
   type Side,
 } from '../../domain/conversations.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { CHANGED_SINCE, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { CHANGED_SINCE, pageQuery, queryBoolean, valuesIn } from '../../domain/pages.ts';
 import { fieldFault, Problem, queryFault } from '../../domain/problem.ts';
 import { Timestamp } from '../../domain/text.ts';
 import { countSchema, MAX_COUNTED } from '../../domain/views.ts';
@@ -123,9 +123,9 @@ function separateDeleted(reply: OperationReply): OperationReply {
   return reply;
 }
 
-function refuseTeamFilters(filter: Record<string, unknown>): void {
+function refuseTeamFilters(filter: Record<string, unknown> & { status?: string | undefined }): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
-  if (filter.status === 'snoozed')
+  if (valuesIn(filter.status ?? '').includes('snoozed'))
     throw queryFault('status', 'unknown-value', 'Must be "open", "pending" or "resolved" with an access token.');
   if (used.length > 0) throw teamOnly(used);
 }

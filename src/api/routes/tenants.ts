@@ -75,7 +75,7 @@ export const createDemoTenant = operation({
   summary: 'Create a separate tenant with demo data',
   description:
     'Six weeks of data of a small shop: questions, some 650 answers, 40 people and 8 conversations. The caller becomes the owner of the new tenant. Other tenants are neither read nor changed. A person can own one demo tenant at a time. The answers are stored by a worker within seconds.',
-  audit: 'demo-tenant.created',
+  audit: 'demo_tenant.created',
   status: 201,
   response: TenantName,
   problems: ['limit-reached', 'queue-unavailable'],
@@ -121,7 +121,7 @@ export const deleteDemoTenant = operation({
   summary: 'Delete a demo tenant with all its data',
   description:
     'Permanently deletes a demo tenant that the caller owns, with everything in it, also what was added later. `Tenant-Id` names another tenant, whose audit log keeps the entry. 404 for every tenant that is not such a demo tenant.',
-  audit: 'demo-tenant.deleted',
+  audit: 'demo_tenant.deleted',
   params: z.object({ id: typeId('tenant') }),
   status: 204,
   async handle({ caller, params }, { storage }) {
