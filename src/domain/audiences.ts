@@ -193,7 +193,10 @@ const InnerNode = z
 const OuterNode = z
   .strictObject({ ...leafShape, ...groupOf(InnerNode) })
   .check(hasOneKind as never)
-  .meta({ id: 'AudienceNodeInput', description: 'A condition, or a group of them: exactly one member, or `attribute` with `op` and `value`' });
+  .meta({
+    id: 'AudienceNodeInput',
+    description: 'A condition, or a group of them: exactly one member, or `attribute` with `op` and `value`',
+  });
 
 /** Counts the conditions of an audience that is not parsed yet: three levels of 20 conditions each would be 8,000. */
 const countLeaves = (node: unknown): number => {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredAnswer } from '../domain/answer-replies.ts';
-import type { AnswerState } from '../domain/answers.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
 import { type Page, valuesIn } from '../domain/pages.ts';

@@ -1,4 +1,4 @@
-import { type DeliveryStatus, type StoredDelivery, TEST_TYPE } from '../domain/deliveries.ts';
+import { type StoredDelivery, TEST_TYPE } from '../domain/deliveries.ts';
 import type { EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, valuesIn } from '../domain/pages.ts';

@@ -61,11 +61,7 @@ async function lockAccount(tx: Transaction, id: string): Promise<void> {
 }
 
 /** Returns a member of a tenant. 404 for others. */
-export async function findMember(
-  tx: Pick<TenantStorage, 'query'>,
-  tenantId: string,
-  id: string,
-): Promise<MemberRow> {
+export async function findMember(tx: Pick<TenantStorage, 'query'>, tenantId: string, id: string): Promise<MemberRow> {
   const [row] = await tx.query<MemberRow>(
     `select ${COLUMNS} from members join accounts on accounts.id = members.account_id
      where members.tenant_id = $1 and members.id = $2`,

@@ -79,4 +79,3 @@ test('objects are added only to events that may contain them, each with the righ
   ]);
   expect(rightsToExpand(['answers.expired', 'api_key.created', 'webhook.disabled'])).toEqual([]);
 });
-

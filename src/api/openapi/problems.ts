@@ -110,12 +110,7 @@ const exampleOf = (code: ProblemCode) => {
 
 /** An example of each problem, by the name of its component. */
 export const problemExamples = (): Record<string, ZodOpenApiExampleObject> =>
-  Object.fromEntries(
-    CODES.map(code => [
-      exampleName(code),
-      { summary: PROBLEMS[code].title, value: exampleOf(code) },
-    ]),
-  );
+  Object.fromEntries(CODES.map(code => [exampleName(code), { summary: PROBLEMS[code].title, value: exampleOf(code) }]));
 
 /**
  * The one response for the problems of all operations. A response per status and operation made half of the document, and
@@ -128,9 +123,7 @@ export const problemResponses = (): Record<'Failure', ZodOpenApiResponseObject> 
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(
-          CODES.map(code => [code, { $ref: `#/components/examples/${exampleName(code)}` }]),
-        ),
+        examples: Object.fromEntries(CODES.map(code => [code, { $ref: `#/components/examples/${exampleName(code)}` }])),
       } as never,
     },
   },
@@ -145,6 +138,8 @@ const GENERAL: ProblemCode[] = ['rate-limit-exceeded', 'database-unavailable', '
 /** Lists the problems that an operation has for reasons of its own. */
 export function describeProblems({ problems = [], ifMatch }: Operation): string {
   const own = [...problems, ...(ifMatch ? (['precondition-failed'] as const) : [])];
-  const listed = own.filter(code => !GENERAL.includes(code)).map(code => `\`${code}\` (${STATUS_OF[PROBLEMS[code].kind]})`);
+  const listed = own
+    .filter(code => !GENERAL.includes(code))
+    .map(code => `\`${code}\` (${STATUS_OF[PROBLEMS[code].kind]})`);
   return listed.length > 0 ? `Problems: ${listed.join(', ')}.` : '';
 }

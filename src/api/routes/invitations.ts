@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newUuid, toTypeId } from '../../domain/ids.ts';
-import { Acceptance, InvitationNotice } from '../../domain/members.ts';
+import { Acceptance, InvitationNotice } from '../../domain/invitations.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
 import { hashPassword } from '../../platform/passwords.ts';

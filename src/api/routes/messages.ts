@@ -186,4 +186,11 @@ export const markConversationRead = operation({
 });
 
 /** Every operation on the messages of a conversation. */
-export const messageRoutes = [listMessages, createMessage, readMessage, patchMessage, redactMessage, markConversationRead];
+export const messageRoutes = [
+  listMessages,
+  createMessage,
+  readMessage,
+  patchMessage,
+  redactMessage,
+  markConversationRead,
+];

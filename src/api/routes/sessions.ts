@@ -138,10 +138,7 @@ export const listSessions = operation({
 });
 
 /** Returns the caller's sessions that have not ended, as the API shows them. */
-async function readLiveSessions(
-  { accountId, sessionId }: PersonCaller,
-  { storage, config, now }: ApiDeps,
-) {
+async function readLiveSessions({ accountId, sessionId }: PersonCaller, { storage, config, now }: ApiDeps) {
   const rows = await listSessionRows(storage.forAccount(accountId));
   return rows
     .map(row => ({
@@ -160,6 +157,7 @@ export const readSession = operation({
   path: '/v1/sessions/{id}',
   credentials: ['person'],
   summary: 'Get one of your sessions',
+  description: "Another person's session, and one that has ended, is 404.",
   params: SessionPath,
   status: 200,
   response: Session,
