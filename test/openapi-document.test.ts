@@ -116,7 +116,7 @@ describe('docs/openapi.json', () => {
       ([, schema]) => typeof schema === 'object' && 'none' in ((schema.properties ?? {}) as object),
     );
     expect(nodes.map(([component]) => component).sort()).toEqual([
-      ...['Audience', 'AudienceInput', 'AudienceNode', 'AudienceNodeInput'],
+      ...['AudienceNode', 'AudienceNodeInput'],
     ]);
   });
 
