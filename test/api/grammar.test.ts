@@ -145,3 +145,18 @@ describe('an object', () => {
     expect((await api.request('GET', ownView, { headers: mate.headers })).status).toBe(404);
   });
 });
+
+test('an empty list that asks for nothing is accepted', async () => {
+  const token = await tenant.sign('user|10');
+  const asUser = (path: string, body: object) => api.request('POST', path, { as: token, body });
+  const { body: conversation } = await asUser('/v1/conversations', { message: 'Hi' });
+  const path = `/v1/conversations/${conversation.id}`;
+  const message = { body: 'Yes?', mentions: [] };
+  expect((await asUser(`${path}/messages`, message)).status).toBe(201);
+  expect((await asKey('POST', `${path}/messages`, message)).status).toBe(201);
+  const tagged = await asKey('PATCH', path, { tags: ['vip'], add_tags: [], remove_tags: [] });
+  expect([tagged.status, tagged.body.tags]).toEqual([200, ['vip']]);
+  expect((await asKey('PATCH', path, { tags: ['vip'], add_tags: ['a'], remove_tags: [] })).status).toBe(422);
+  const rest = { as: token, body: { status: 'resolved', add_tags: [], remove_tags: [] } };
+  expect((await api.request('PATCH', path, rest)).status).toBe(200);
+});

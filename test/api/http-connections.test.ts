@@ -35,7 +35,7 @@ async function stallBody(socket: Socket): Promise<RawReply> {
 
 const { key, get, createQuestion } = await createCaller(api);
 const stalled = stallBody(await openSocket(api));
-stalled.catch(() => undefined); // reported by the test that awaits it
+stalled.catch(() => undefined); // see the test of a stalled body
 
 describe('an unusual HTTP message', () => {
   const head = 'Host: parley.test\r\nConnection: close\r\n';

@@ -228,14 +228,16 @@ export const patchConversation = operation({
 });
 
 function refuseTeamChanges(body: ConversationPatch): void {
-  const foreign = Object.keys(body).filter(name => name !== 'status');
+  const { status, add_tags, remove_tags, ...others } = body;
+  const lists = Object.entries({ add_tags, remove_tags }).filter(([, tags]) => tags && tags.length > 0);
+  const foreign = [...lists.map(([name]) => name), ...Object.keys(others)];
   if (foreign.length > 0)
     throw fieldFault(
       `/${foreign[0]}`,
       'not-allowed',
       'Can only be set by the team. An access token can only set "status" to "resolved".',
     );
-  if (body.status !== undefined && body.status !== 'resolved')
+  if (status !== undefined && status !== 'resolved')
     throw fieldFault('/status', 'not-allowed', 'Must be "resolved" with an access token.');
 }
 

@@ -94,7 +94,7 @@ export const createMessage = operation({
 
 function refuseTeamFields({ kind, after, force, mentions }: NewMessage): void {
   if (kind === 'note') throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
-  for (const [field, value] of Object.entries({ after, force, mentions }))
+  for (const [field, value] of Object.entries({ after, force, mentions: mentions?.length ? mentions : undefined }))
     if (value !== undefined)
       throw fieldFault(`/${field}`, 'not-allowed', 'Must be omitted with an access token: only for the team.');
 }
