@@ -93,13 +93,13 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
 }
 
 /** Enumerations that the pages offer as choices. */
-function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | undefined> {
+function choicesOf({ components }: OpenApi): Record<string, unknown[] | undefined> {
   const scopes = components.schemas.ApiKey?.properties?.scopes?.items;
-  const action = paths['/v1/audit-log']?.get?.parameters?.find(({ name }) => name === 'action');
+  const action = components.schemas.AuditEntry?.properties?.action;
   const types = components.schemas.EventType;
   return {
     SCOPES: typeof scopes === 'object' ? scopes['x-extensible-enum'] : undefined,
-    ACTIONS: action?.schema?.enum,
+    ACTIONS: action?.['x-extensible-enum'],
     EVENT_TYPES: types?.enum ?? types?.['x-extensible-enum'],
   };
 }

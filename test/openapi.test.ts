@@ -26,6 +26,7 @@ const UNDECLARED = [
   'access-control-expose-headers',
   'cache-control',
   'connection',
+  'content-encoding',
   'content-length',
   'content-security-policy',
   'content-type',
@@ -95,6 +96,7 @@ describe('a running service', () => {
     await call('replayQuarantined', { id: quarantined.id });
     await waitFor(async () => (await call('readIngestion')).body.queued === 0);
     const [refusedAgain] = (await call('listQuarantine')).body.data;
+    await call('readQuarantined', { id: refusedAgain.id });
     await call('discardQuarantined', { id: refusedAgain.id });
     await call('listAnswers');
     await call('patchAnswer', { id: answer.id }, { body: { tags: ['vip'] } });
@@ -123,6 +125,7 @@ describe('a running service', () => {
     await call('createConversation', {}, { body: { message: 'Hello', identity: 'user|42' } });
     const reply = await call('createMessage', { id }, { body: { body: 'Yes?' } });
     await call('patchMessage', { id, message_id: reply.body.id }, { body: { body: 'Yes!' } });
+    await call('readMessage', { id, message_id: reply.body.id });
     await call('listMessages', { id });
     await call('redactMessage', { id, message_id: reply.body.id });
     await call('countUnreadConversations', {}, { as: token });
@@ -157,6 +160,7 @@ describe('a running service', () => {
     await call('rotateWebhookSecret', { id }, { body: { overlap_hours: 1 } });
     const test = await call('testWebhook', { id });
     await call('listDeliveries', { id });
+    await call('readDelivery', { id, delivery_id: test.body.id });
     await call('replayDelivery', { id, delivery_id: test.body.id });
     await call('replayDeliveries', { id }, { body: { from: '2026-01-01T00:00:00.000Z' } });
     await call('deleteWebhook', { id });
@@ -189,6 +193,7 @@ describe('a running service', () => {
     await by('listSessions', person.headers);
     const other = await openSession(api, person.accountId);
     const { body } = await api.request('GET', '/v1/me', { headers: other });
+    await by('readSession', person.headers, { id: body.session.id });
     await by('endSession', person.headers, { id: body.session.id });
     const passwords = { current_password: PASSWORD, new_password: `${PASSWORD}!` };
     await by('changePassword', person.headers, {}, { body: passwords });
@@ -210,6 +215,7 @@ describe('a running service', () => {
   async function useViews(headers: Record<string, string>): Promise<void> {
     const view = await by('createView', headers, {}, { body: { name: 'Urgent', filter: { priority: 'urgent' } } });
     await by('listViews', headers);
+    await by('readView', headers, { id: view.body.id });
     await by('patchView', headers, { id: view.body.id }, { body: { shared: true } });
     await by('countConversationsOfViews', headers);
     await by('deleteView', headers, { id: view.body.id });
@@ -221,6 +227,7 @@ describe('a running service', () => {
     const settings = { timezone: 'Europe/Berlin', locales: ['en', 'de'], identity_attributes_allowed: ['plan'] };
     await by('patchTenant', headers, {}, { body: settings });
     const demo = await by('createDemoTenant', headers);
+    await by('readDemoTenant', headers, { id: demo.body.id });
     await by('deleteDemoTenant', headers, { id: demo.body.id });
     const user = { as: await tenant.sign('user|42'), body: { attributes: { plan: 'pro' } } };
     await call('patchMyAttributes', {}, user);
@@ -228,6 +235,7 @@ describe('a running service', () => {
     const revoked = await invite('revoked@acme.example');
     const invited = await invite('invited@acme.example');
     await by('listInvitations', headers);
+    await by('readOpenInvitation', headers, { id: revoked.body.id });
     await by('revokeInvitation', headers, { id: revoked.body.id });
     const token = tokenIn(invited.body.link);
     await by('readInvitation', {}, { token });
@@ -239,6 +247,7 @@ describe('a running service', () => {
     await by('previewAssignmentRules', headers, {}, { body: { data } });
     await by('replaceAssignmentRules', headers, {}, { body: { data } });
     await by('readAssignmentRules', headers);
+    await by('readMember', headers, { id });
     await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
     await by('removeMember', headers, { id });
     const made = await by('createApiKey', headers, {}, { body: { name: 'made here' } });

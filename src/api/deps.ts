@@ -38,5 +38,5 @@ export interface ApiDeps extends CredentialDeps {
   isStopping: () => boolean;
   readiness: Readiness;
   /** The OpenAPI document as JSON (half a megabyte) and its entity tag, created once. */
-  openApi: () => { json: Buffer; etag: string };
+  openApi: () => { json: Buffer; gzip: Buffer; etag: string };
 }

@@ -12,7 +12,7 @@ import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
 import { examples } from './openapi/examples.ts';
 import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';
-import { problemExamples, problemResponses, problemResponsesOf, problemSchemas } from './openapi/problems.ts';
+import { describeProblems, FAILURES, problemExamples, problemResponses, problemSchemas } from './openapi/problems.ts';
 import { describeParameters, openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
 import { ABOUT, SECURITY_SCHEMES } from './openapi/texts.ts';
 import type { Operation } from './operation.ts';
@@ -85,7 +85,7 @@ function describe(operation: Operation, known: Record<string, ZodOpenApiExampleO
     operationId: id,
     tags: [tag],
     summary,
-    description: [description, rightsOf(operation)].filter(Boolean).join('\n\n'),
+    description: [description, rightsOf(operation), describeProblems(operation)].filter(Boolean).join('\n\n'),
     security: basicAuth ? [{ publicKey: [] }] : [...new Set(credentials.map(kind => SECURITY[kind]))],
     requestParams: {
       ...(params ? { path: params as z.ZodObject } : {}),
@@ -93,8 +93,21 @@ function describe(operation: Operation, known: Record<string, ZodOpenApiExampleO
     },
     parameters: parameterRefs(requestHeadersOf(operation)),
     ...(body ? { requestBody: { required: !isBodyOptional, content: contentOf(body, known) } } : {}),
-    responses: { ...problemResponsesOf(operation), ...successResponses(operation, known) },
+    responses: { ...successResponses(operation, known), ...FAILURES },
   };
+}
+
+/**
+ * Returns JSON with a line per operation and per component: a review shows which of them changed, without the indentation
+ * that made up two fifths of the document.
+ */
+function toLines(part: object, depth = 0): string {
+  const pad = ' '.repeat(2 * (depth + 1));
+  const members = Object.entries(part).map(([name, value]) => {
+    const isBranch = depth < 2 && typeof value === 'object' && value !== null && !Array.isArray(value);
+    return `${pad}${JSON.stringify(name)}: ${isBranch ? toLines(value, depth + 1) : JSON.stringify(value)}`;
+  });
+  return `{\n${members.join(',\n')}\n${pad.slice(2)}}`;
 }
 
 /** Returns the OpenAPI 3.1 document of this build as JSON, from the schemas that validate requests. */
@@ -129,5 +142,5 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
   simplifySchemas(document);
   describeParameters(document as { paths?: unknown });
   removeUnused(document);
-  return JSON.stringify(document, null, 2);
+  return toLines(document);
 }

@@ -40,6 +40,8 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   header(name: string): string | undefined;
   /** Returns one of Parley's cookies, by its name without prefix. */
   cookie(name: string): string | undefined;
+  /** Whether the client accepts a body compressed with gzip. */
+  acceptsGzip(): boolean;
   /** Returns the client's address, considering `TRUSTED_PROXY_HOPS` proxies; null if it is unknown. */
   clientIp(): string | null;
   requestId: string;

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import { GATES } from '../domain/decisions.ts';
@@ -56,8 +57,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CHECK_TIMES_EVERY_MS = 1000;
 /** Above the 60 s after which common proxies close an idle connection, so that they never write to a closed one. */
 const KEEP_ALIVE_MS = 72_000;
-/** Maximum time without traffic in either direction during a request: the client does not read its reply. */
-const SOCKET_TIMEOUT_MS = 30_000;
+/**
+ * Maximum time without traffic in either direction during a request: the client does not read its reply. Longer than a whole
+ * request may take, so that a body that stalls gets its 408 before its connection ends.
+ */
+const SOCKET_TIMEOUT_MS = REQUEST_TIMEOUT_MS + 5000;
 /** New connections that the kernel queues while the process is busy. Node's default of 511 would refuse bursts. */
 const BACKLOG = 4096;
 const DRAIN_TIMEOUT_MS = 8000;
@@ -224,7 +228,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     rejections: createRejectionTally(storage, log),
     openApi: once(() => {
       const json = openApiDocument(OPERATIONS, config.BASE_URL);
-      return { json: Buffer.from(json), etag: etagOf(json) }; // bytes shared by all replies
+      return { json: Buffer.from(json), gzip: gzipSync(json), etag: etagOf(json) }; // bytes shared by all replies
     }),
   };
 }

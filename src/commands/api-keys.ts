@@ -35,7 +35,7 @@ export async function createApiKey(context: CommandContext, options: NewKeyOptio
   };
   const key = parseOptions(NewApiKey, fields, { allowed_origins: '--origins' });
   if (key.expires_at && key.expires_at <= context.now) throw new UsageError('--expires-at: Must be in the future.');
-  return withAuditEntry(context, 'api-key.created', async storage => {
+  return withAuditEntry(context, 'api_key.created', async storage => {
     const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.seals, key, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
   });
@@ -65,7 +65,7 @@ export async function rotateKey(
   const { tenant_id: tenantId, id } = await keyOf(context, options);
   const hours = Number(options['overlap-hours'] ?? 24);
   const { overlap_hours: overlap } = parseOptions(ApiKeyRotation, { overlap_hours: hours });
-  return withAuditEntry(context, 'api-key.rotated', async storage => {
+  return withAuditEntry(context, 'api_key.rotated', async storage => {
     const tenant = storage.forTenant(tenantId);
     const rotation = { overlapHours: overlap, now: context.now };
     const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, rotation);
@@ -76,7 +76,7 @@ export async function rotateKey(
 /** `api-key revoke --id K`: revokes a key for good. Every process applies it within a second. */
 export async function revokeKey(context: CommandContext, options: KeyOption) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
-  return withAuditEntry(context, 'api-key.revoked', async storage => {
+  return withAuditEntry(context, 'api_key.revoked', async storage => {
     const row = await revokeApiKey(storage.forTenant(tenantId), id, context.now);
     return { tenantId, shown: presentApiKey(row, context.now) };
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { arrayOf, objectWithin } from './bounded.ts';
-import { int32 } from './documented.ts';
+import { documentedAs, int32 } from './documented.ts';
 import { type FieldCode, issueOf } from './field-errors.ts';
 import { AttributeName } from './identities.ts';
 import { parseTypeId, toTypeId } from './ids.ts';
@@ -182,19 +182,21 @@ const groupOf = <Node extends z.ZodType>(node: Node) => {
   return { all: conditions, any: conditions, none: conditions };
 };
 
-/** The schemas of each depth are separate, because generators of clients cannot read a recursive one. */
-const Leaf = z
-  .strictObject(leafShape)
-  .check(hasOneKind as never)
-  .meta({ id: 'AudienceConditionInput' });
+/** Documents a deeper node as the component of all nodes, which is then recursive. Only the parser counts levels. */
+const sameAs = (component: string) => ({ override: documentedAs({ $ref: `#/components/schemas/${component}` }) });
+
+const Leaf = z.strictObject(leafShape).check(hasOneKind as never);
 const InnerNode = z
   .strictObject({ ...leafShape, ...groupOf(Leaf) })
   .check(hasOneKind as never)
-  .meta({ id: 'AudienceInnerNodeInput' });
+  .meta(sameAs('AudienceNodeInput'));
 const OuterNode = z
   .strictObject({ ...leafShape, ...groupOf(InnerNode) })
   .check(hasOneKind as never)
-  .meta({ id: 'AudienceNodeInput' });
+  .meta({
+    id: 'AudienceNodeInput',
+    description: 'A condition, or a group of them: exactly one member, or `attribute` with `op` and `value`',
+  });
 
 /** Counts the conditions of an audience that is not parsed yet: three levels of 20 conditions each would be 8,000. */
 const countLeaves = (node: unknown): number => {
@@ -246,8 +248,8 @@ const leafShapeOut = {
     .meta({ id: 'AnsweredCondition' })
     .optional(),
 };
-const LeafOut = z.object(leafShapeOut).meta({ id: 'AudienceCondition' });
-const InnerNodeOut = z.object({ ...leafShapeOut, ...groupOf(LeafOut) }).meta({ id: 'AudienceInnerNode' });
+const LeafOut = z.object(leafShapeOut);
+const InnerNodeOut = z.object({ ...leafShapeOut, ...groupOf(LeafOut) }).meta(sameAs('AudienceNode'));
 const OuterNodeOut = z.object({ ...leafShapeOut, ...groupOf(InnerNodeOut) }).meta({ id: 'AudienceNode' });
 
 /** `AudienceInput` in replies. */

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
-export const ActorType = z.enum(['member', 'api-key', 'system']);
+export const ActorType = z.enum(['member', 'api_key', 'system']);
 export type ActorType = z.infer<typeof ActorType>;
 
-/** Every audited action: `resource.past-verb`. Stable; operations refer to them. */
+/** Every audited action, spelled as the types of events: `resource.past_verb`. Stable; operations refer to them. */
 export const ACTIONS = [
   'tenant.created',
   'tenant.updated',
-  'demo-tenant.created',
-  'demo-tenant.deleted',
+  'demo_tenant.created',
+  'demo_tenant.deleted',
   'session.started',
   'session.ended',
   'sessions.ended',
@@ -26,10 +26,10 @@ export const ACTIONS = [
   'member.updated',
   'member.removed',
   'invitation.revoked',
-  'api-key.created',
-  'api-key.updated',
-  'api-key.rotated',
-  'api-key.revoked',
+  'api_key.created',
+  'api_key.updated',
+  'api_key.rotated',
+  'api_key.revoked',
   'question.created',
   'question.updated',
   'question.deleted',
@@ -59,7 +59,7 @@ export const ACTIONS = [
   'webhook.rotated',
   'webhook.tested',
   'webhook.replayed',
-  'assignment-rules.replaced',
+  'assignment_rules.replaced',
   'view.created',
   'view.updated',
   'view.deleted',

@@ -52,8 +52,8 @@ function* findFaults({ status, snoozed_until, tags, add_tags, remove_tags }: Rul
     yield ['snoozed_until', 'required', 'Required with the status "snoozed": a time from 1 minute to 1 year ahead.'];
   if (status !== 'snoozed' && snoozed_until !== undefined)
     yield ['snoozed_until', 'not-allowed', 'Must be omitted unless "status" is "snoozed".'];
-  if (tags && add_tags) yield ['add_tags', 'conflicting', 'Must be omitted when "tags" is sent.'];
-  if (tags && remove_tags) yield ['remove_tags', 'conflicting', 'Must be omitted when "tags" is sent.'];
+  if (tags && add_tags?.length) yield ['add_tags', 'conflicting', 'Must be omitted when "tags" is sent.'];
+  if (tags && remove_tags?.length) yield ['remove_tags', 'conflicting', 'Must be omitted when "tags" is sent.'];
   if (remove_tags?.some(tag => add_tags?.includes(tag)))
     yield ['remove_tags', 'conflicting', 'Must not contain a tag that is also in "add_tags".'];
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ConversationPriority, ConversationStatus } from './conversations.ts';
 import { documentedAs } from './documented.ts';
 import { toTypeId, typeId } from './ids.ts';
+import { filterOf } from './pages.ts';
 import { Identity, SEARCHED, SearchWords, Tag } from './text.ts';
 
 /** Sort orders of conversations by wire name. A minus means descending. */
@@ -34,7 +35,7 @@ export const Assignee = z
  * only booleans differ, which are texts in a query.
  */
 export const conversationFilters = <Flag extends z.ZodType<boolean, unknown>>(flag: Flag) => ({
-  status: ConversationStatus.optional().meta({ description: 'Status of the conversation' }),
+  status: filterOf(ConversationStatus.options, 'Status of the conversation'),
   unread: flag.optional().meta({ description: 'For the side of the caller (user or team)' }),
   identity: Identity.optional(),
   verified: flag.optional().meta({
@@ -42,8 +43,8 @@ export const conversationFilters = <Flag extends z.ZodType<boolean, unknown>>(fl
   }),
   assignee: Assignee.optional(),
   tag: Tag.optional().meta({ description: 'Conversations with this tag' }),
-  priority: ConversationPriority.optional().meta({ description: 'Priority of the conversation' }),
-  source: ConversationSource.optional().meta({ description: 'Who started the conversation' }),
+  priority: filterOf(ConversationPriority.options, 'Priority of the conversation'),
+  source: filterOf(ConversationSource.options, 'Who started the conversation'),
   overdue: flag.optional().meta({
     description: "Whether the reply is overdue by the tenant's `reply_targets` (`reply_due_at`)",
   }),

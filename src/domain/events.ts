@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { documentedAs, int32 } from './documented.ts';
-import { issueOf } from './field-errors.ts';
+import { int32 } from './documented.ts';
 import { type IdPrefix, toTypeId, typeIdOut } from './ids.ts';
 import type { Right } from './roles.ts';
 import { TimestampOut } from './text.ts';
@@ -145,19 +144,6 @@ export const rightsToExpand = (types: readonly EventType[]): Right[] => {
     ...new Set(objects.flatMap(name => (isExpanded(name as EventObjectType) ? [EXPANDED[name as ExpandedType]] : []))),
   ];
 };
-
-/** Types of events in a query, separated by commas. */
-export const EventTypes = z
-  .string()
-  .max(1000)
-  .transform((text, context) => {
-    const types = text.split(',');
-    if (types.every(type => EVENT_TYPES.includes(type as EventType))) return types as EventType[];
-    const rule = `Must be types of events separated by commas, of ${EVENT_TYPES.join(', ')}.`;
-    context.addIssue(issueOf('unknown-value', rule, text));
-    return z.NEVER;
-  })
-  .meta({ override: documentedAs({ type: 'string' }), example: 'answer.completed,message.created' });
 
 /** An event as it is stored, with its number in the tenant's feed. */
 export interface StoredEvent {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AccountName, Email, Password, TriedCode } from './accounts.ts';
+import { Email, Password } from './accounts.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { MailState } from './mails.ts';
@@ -69,36 +69,6 @@ export const SentInvitation = Invitation.extend({
       '`queued`: a mail with a link is on its way; the invitation then shows whether the mail server has accepted it. `none`: no mail server is configured (`SMTP_URL`)',
   }),
 }).meta({ id: 'SentInvitation' });
-
-/** An invitation as shown to the holder of its link, before acceptance. */
-export const InvitationNotice = z
-  .object({
-    tenant_name: z.string(),
-    email: z.string(),
-    role: Role,
-    account_exists: z
-      .boolean()
-      .meta({ description: 'Whether the address has an account, whose password is then required' }),
-    not_my_account_allowed: z.boolean().meta({
-      description: 'Whether the link accepts `not_my_account`: it was mailed, and no account has proven the address',
-    }),
-    expires_at: TimestampOut,
-  })
-  .meta({ id: 'InvitationNotice' });
-
-export const Acceptance = z
-  .strictObject({
-    name: AccountName.optional().meta({ description: 'Name of the new account. An existing account keeps its name' }),
-    password: Password.optional().meta({
-      description: 'Password of the existing account, or the password for the new one',
-    }),
-    totp: TriedCode.optional(),
-    not_my_account: z.boolean().optional().meta({
-      description:
-        'Whether the existing account is not yours: it loses the address, its sessions and its memberships, and a new account is created',
-    }),
-  })
-  .meta({ id: 'Acceptance' });
 
 /** Throws 403 unless `actor` may grant or remove a role: only owners may create, change and remove owners. */
 export function requireRankFor(actor: Role, ...roles: Role[]): void {

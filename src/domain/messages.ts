@@ -36,7 +36,7 @@ export const MAX_MENTIONS = 20;
 const Mentions = arrayOf(typeId('member'))
   .max(MAX_MENTIONS)
   .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain a member twice.'))
-  .meta({ description: 'Members that the note mentions; only with the kind `note`', uniqueItems: true });
+  .meta({ description: 'Members that the note mentions; none unless the kind is `note`', uniqueItems: true });
 
 /** Maximum number of missed messages in a 409 `conversation-moved`: the newest ones. */
 export const MAX_MISSED = 50;
@@ -58,7 +58,7 @@ export const NewMessage = z
       .meta({ description: 'Write although somebody has written after `after`; only for the team' }),
   })
   .check(({ value: { kind, mentions }, issues }) => {
-    if (kind === 'reply' && mentions)
+    if (kind === 'reply' && mentions?.length)
       issues.push({
         ...issueOf('not-allowed', 'Must be omitted unless "kind" is "note".', mentions),
         path: ['mentions'],

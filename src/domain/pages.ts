@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { documentedAs } from './documented.ts';
+import { issueOf } from './field-errors.ts';
 import { TimestampOut } from './text.ts';
 
 export const DEFAULT_LIMIT = 10;
@@ -29,6 +30,26 @@ export const queryBoolean = z
   .enum(['true', 'false'])
   .transform(value => value === 'true')
   .meta({ override: documentedAs({ type: 'boolean' }) });
+
+/** A filter over a closed list: one of its values, or several separated by commas. It stays text, as saved views keep it. */
+export function filterOf(values: readonly string[], about: string) {
+  const listed = values.map(value => `\`${value}\``).join(', ');
+  const rule = `Must be one of ${values.join(', ')}, or several of them separated by commas.`;
+  return z
+    .string()
+    .max(2000)
+    .check(({ value, issues }) => {
+      if (!valuesIn(value).every(each => values.includes(each))) issues.push(issueOf('unknown-value', rule, value));
+    })
+    .optional()
+    .meta({
+      description: `${about}: ${listed}; several are separated by commas`,
+      override: documentedAs({ type: 'string', example: values.slice(0, 2).join(',') }),
+    });
+}
+
+/** Returns the values of a filter over a closed list. */
+export const valuesIn = (filter: string): string[] => filter.split(',');
 
 /** The two parameters of every list. */
 export const pageQuery = {

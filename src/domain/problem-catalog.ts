@@ -340,7 +340,7 @@ export const PROBLEMS = {
     kind: 'invalid',
     title: 'The request does not match the schema',
     meaning:
-      '`errors` lists each invalid value: by `pointer`, a JSON Pointer (RFC 6901) into the body, or by `parameter`, the name of a query parameter or header. Each has a `code` and a `detail` with the rule.',
+      '`detail` names the first invalid value, and `errors` lists each: by `pointer`, a JSON Pointer (RFC 6901) into the body, or by `parameter`, the name of a query parameter or header. Each has a `code` and a `detail` with the rule.',
   },
   'idempotency-key-reused': {
     kind: 'invalid',

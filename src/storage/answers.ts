@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredAnswer } from '../domain/answer-replies.ts';
-import type { AnswerState } from '../domain/answers.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { BY_SYSTEM, type EventActor, type EventType } from '../domain/events.ts';
-import type { Page } from '../domain/pages.ts';
+import { type Page, valuesIn } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import { MAIN_STEP } from '../domain/steps.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
@@ -39,7 +38,8 @@ export async function findAnswer(tenant: TenantStorage, id: string): Promise<Ans
 
 export interface AnswerFilter {
   question_id?: string | undefined;
-  state?: AnswerState | undefined;
+  /** One or several, separated by commas. */
+  state?: string | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
   /** The version of the question. */
@@ -97,7 +97,7 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boole
   if (filter.question_id) where('question_id').and('question_id = $', filter.question_id);
   if (indexed === 'tag') access.and("tags <> '{}'"); // selects the partial index
   if (filter.tag) filters.and('$ = any(tags)', filter.tag);
-  if (filter.state) filters.and('state = $', filter.state);
+  if (filter.state) filters.and('state = any($::text[])', valuesIn(filter.state));
   if (filter.verified !== undefined) filters.and('identity_verified = $', filter.verified);
   if (filter.version !== undefined) filters.and('question_version = $', filter.version);
   if (filter.written) filters.and('written_text(comment, "values") is not null');

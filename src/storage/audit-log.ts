@@ -1,6 +1,6 @@
 import type { Action, ActorType } from '../domain/audit-log.ts';
 import { newUuid } from '../domain/ids.ts';
-import type { Page } from '../domain/pages.ts';
+import { type Page, valuesIn } from '../domain/pages.ts';
 import type { IpMode } from '../domain/tenants.ts';
 import { truncateAddress } from '../platform/addresses.ts';
 import { byTime, createList, readPage } from './lists.ts';
@@ -69,7 +69,8 @@ export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, n
 }
 
 export interface AuditFilter {
-  action?: Action | undefined;
+  /** One or several, separated by commas. */
+  action?: string | undefined;
   /** In wire form: `member_…` or `key_…`. */
   actor?: string | undefined;
   since?: Date | undefined;
@@ -84,7 +85,7 @@ export function listAuditEntries(
 ): Promise<Page<AuditRow>> {
   const list = createList(tenant, 'audit_log', COLUMNS, byTime<AuditRow>('at', true));
   if (since) list.access.and('at >= $', since);
-  if (action) list.filters.and('action = $', action);
+  if (action) list.filters.and('action = any($::text[])', valuesIn(action));
   if (actor) list.filters.and('actor_id = $', actor);
   return readPage(tenant, list, limit, after);
 }

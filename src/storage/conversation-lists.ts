@@ -1,6 +1,6 @@
 import { type ConversationSort, DEFAULT_SORT } from '../domain/conversation-filters.ts';
-import type { ConversationPriority, ConversationStatus, Side } from '../domain/conversations.ts';
-import type { Page } from '../domain/pages.ts';
+import type { Side } from '../domain/conversations.ts';
+import { type Page, valuesIn } from '../domain/pages.ts';
 import { MAX_COUNTED } from '../domain/views.ts';
 import { CONVERSATION_COLUMNS, type ConversationRow, type Owner } from './conversation-rows.ts';
 import { byTime, createList, type List, readPage, readPageOf } from './lists.ts';
@@ -18,14 +18,15 @@ import { createWhere, type Where } from './sql.ts';
 
 export interface ConversationFilter {
   side: Side;
-  status?: ConversationStatus | undefined;
+  /** One or several, separated by commas; likewise `priority` and `source`. */
+  status?: string | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
   /** `none` for unassigned conversations. */
   assignee?: string | undefined;
   tag?: string | undefined;
-  priority?: ConversationPriority | undefined;
-  source?: ConversationRow['source_type'] | undefined;
+  priority?: string | undefined;
+  source?: string | undefined;
   unread?: boolean | undefined;
   overdue?: boolean | undefined;
   /** A member, and whether a note mentions them. */
@@ -41,11 +42,13 @@ function whereAssignee(where: Where, assignee: string | undefined): void {
   else if (assignee) where.and('assignee_id = $', assignee);
 }
 
-/** Finds conversations by the status that their user sees (`statusForUser`). */
-function whereStatusForUser(where: Where, status: ConversationStatus): void {
-  const authors = { open: "= 'user'", pending: "<> 'user'" }[status as string];
-  const snoozed = authors ? `or status = 'snoozed' and last_author_type ${authors}` : '';
-  where.and(`(status = $ ${snoozed})`, status);
+/** Finds conversations by the statuses that their user sees (`statusForUser`). */
+function whereStatusForUser(where: Where, statuses: string[]): void {
+  const authors: Record<string, string> = { open: "= 'user'", pending: "<> 'user'" };
+  const snoozed = statuses
+    .filter(status => status in authors)
+    .map(status => `or status = 'snoozed' and last_author_type ${authors[status]}`);
+  where.and(`(status = any($::text[]) ${snoozed.join(' ')})`, statuses);
 }
 
 type SortColumn =
@@ -113,7 +116,7 @@ function indexedFilters(filter: ConversationFilter, column: SortColumn): (keyof 
   if (mentioned?.isMentioned) return status === 'open' ? ['mentioned', 'status'] : ['mentioned'];
   if (tag) return ['tag'];
   if (assignee) return ['assignee'];
-  return status ? ['status'] : [];
+  return status && valuesIn(status).length === 1 ? ['status'] : [];
 }
 
 /** Adds conditions that no index answers as a whole. Literals select the partial indexes. */
@@ -127,8 +130,8 @@ function addOwnFilters(
   if (indexed.includes('mentioned')) access.and("mentioned <> '{}'");
   const { mentioned } = filter;
   if (mentioned) filters.and(`${mentioned.isMentioned ? '' : 'not '}($ = any(mentioned))`, mentioned.memberId);
-  if (filter.priority) filters.and('priority = $', filter.priority);
-  if (filter.source) filters.and('source_type = $', filter.source);
+  if (filter.priority) filters.and('priority = any($::text[])', valuesIn(filter.priority));
+  if (filter.source) filters.and('source_type = any($::text[])', valuesIn(filter.source));
 }
 
 /** `isSet` for lists with only conversations that are due at some time: an index then finds those that are not overdue. */
@@ -141,10 +144,11 @@ function whereOverdue(where: Where, overdue: boolean | undefined, isSet = false)
 function whereStatus({ access, filters }: List<ConversationRow>, filter: ConversationFilter, indexed: string[]): void {
   const { status, side } = filter;
   if (!status) return;
-  if (side === 'user') whereStatusForUser(filters, status);
+  if (side === 'user') whereStatusForUser(filters, valuesIn(status));
   else if (indexed.length === 2)
     access.and("status = 'open'"); // a literal selects the partial index
-  else (indexed.includes('status') ? access : filters).and('status = $', status);
+  else if (indexed.includes('status')) access.and('status = $', status);
+  else filters.and('status = any($::text[])', valuesIn(status));
 }
 
 /** Returns the list of a filter, in the order of an index. */

@@ -1,7 +1,7 @@
-import { type DeliveryStatus, type StoredDelivery, TEST_TYPE } from '../domain/deliveries.ts';
+import { type StoredDelivery, TEST_TYPE } from '../domain/deliveries.ts';
 import type { EventType } from '../domain/events.ts';
 import { newUuid } from '../domain/ids.ts';
-import type { Page } from '../domain/pages.ts';
+import { type Page, valuesIn } from '../domain/pages.ts';
 import { fieldFault, notFound, Problem } from '../domain/problem.ts';
 import { MAX_REPLAYED, type StoredWebhook } from '../domain/webhooks.ts';
 import { numberedEvents } from './events.ts';
@@ -15,7 +15,8 @@ const RETURNED = COLUMNS.replace('deliveries.', '');
 
 export interface DeliveryFilter {
   webhookId: string;
-  status?: DeliveryStatus | undefined;
+  /** One or several, separated by commas. */
+  status?: string | undefined;
   /** Only of events after this number. */
   after?: number | undefined;
 }
@@ -29,9 +30,19 @@ export function listDeliveries(
 ): Promise<Page<StoredDelivery>> {
   const list = createList(tenant, 'deliveries', COLUMNS, byTime<StoredDelivery>('at', true));
   list.access.and('deliveries.webhook_id = $', webhookId);
-  if (status) list.filters.and('status = $', status);
+  if (status) list.filters.and('status = any($::text[])', valuesIn(status));
   if (after !== undefined) list.filters.and('deliveries.sequence > $', after);
   return readPage(tenant, list, limit, position);
+}
+
+/** Returns an attempt of a webhook, past or still to come. */
+export async function findDelivery(tenant: TenantStorage, webhookId: string, id: string): Promise<StoredDelivery> {
+  const [row] = await tenant.query<StoredDelivery>(
+    `select ${COLUMNS} from deliveries where tenant_id = $1 and webhook_id = $2 and id = $3`,
+    [tenant.tenantId, webhookId, id],
+  );
+  if (!row) throw notFound('delivery');
+  return row;
 }
 
 /** Locks an enabled webhook, and makes a worker look at it. Throws 404, or 409 for a disabled one. */

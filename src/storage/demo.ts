@@ -165,6 +165,10 @@ export async function insertDemoTenant(storage: Storage, account: NewAccount, no
 const OWNED = `select tenants.id, tenants.name from members join tenants on tenants.id = members.tenant_id
   where members.account_id = $1 and members.role = 'owner' and tenants.is_demo order by tenants.id`;
 
+/** Returns the demo tenants that an account owns. */
+export const listDemoTenants = (storage: Storage, accountId: string): Promise<{ id: string; name: string }[]> =>
+  storage.forAccount(accountId).transaction(tx => tx.query<{ id: string; name: string }>(OWNED, [accountId]));
+
 /** Returns the demo tenants that an account owns, and locks the account until the end of the transaction. */
 export const lockDemoTenants = (storage: Storage, accountId: string): Promise<{ id: string; name: string }[]> =>
   storage.forAccount(accountId).transaction(async tx => {

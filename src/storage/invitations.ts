@@ -107,6 +107,16 @@ export function listInvitations(
   return readPage(tenant, list, limit, after);
 }
 
+/** Returns an open invitation. 404 for one that is unknown, accepted or expired. */
+export async function findOpenInvitation(tenant: TenantStorage, id: string, now: Date): Promise<InvitationRow> {
+  const [row] = await tenant.query<InvitationRow>(
+    `select ${COLUMNS} from invitations where tenant_id = $1 and id = $2 and expires_at > $3`,
+    [tenant.tenantId, id, now],
+  );
+  if (!row) throw notFound('invitation');
+  return row;
+}
+
 export const deleteInvitation = (tenant: TenantStorage, id: string): Promise<void> =>
   tenant.transaction(async tx => {
     const deleted = await tx.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [

@@ -60,7 +60,8 @@ async function lockAccount(tx: Transaction, id: string): Promise<void> {
   if (found.length === 0) throw notFound('account');
 }
 
-async function readMember(tx: Transaction, tenantId: string, id: string): Promise<MemberRow> {
+/** Returns a member of a tenant. 404 for others. */
+export async function findMember(tx: Pick<TenantStorage, 'query'>, tenantId: string, id: string): Promise<MemberRow> {
   const [row] = await tx.query<MemberRow>(
     `select ${COLUMNS} from members join accounts on accounts.id = members.account_id
      where members.tenant_id = $1 and members.id = $2`,
@@ -116,8 +117,8 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
   if (others.length === 0) throw new Problem('last-owner', 'The member is the only owner of the tenant.');
 }
 
-/** The member who changes or removes another one. */
-type Manager = Author & { role: Role; memberId: string };
+/** The member who changes or removes another one. `check` may refuse to change that member. */
+type Manager = Author & { role: Role; memberId: string; check(before: MemberRow): void };
 
 /** Locks the tenant, and returns a member whom the actor may change so. Throws like `updateMember`. */
 async function lockChangeable(
@@ -128,7 +129,8 @@ async function lockChangeable(
   change: MemberPatch,
 ): Promise<MemberRow> {
   await lockTenant(tx, tenantId);
-  const member = await readMember(tx, tenantId, id);
+  const member = await findMember(tx, tenantId, id);
+  actor.check(member);
   requireChangeOf(id, change, actor);
   const { role = member.role } = change;
   if (change.role !== undefined) requireRankFor(actor.role, member.role, role);
@@ -195,7 +197,8 @@ async function unassignAll(
 /** Locks the tenant, and returns a member whom the actor may remove. 403 beyond the actor's own rank, 409 for the last owner. */
 async function lockRemovable(tx: Transaction, tenantId: string, actor: Manager, id: string): Promise<MemberRow> {
   await lockTenant(tx, tenantId);
-  const member = await readMember(tx, tenantId, id);
+  const member = await findMember(tx, tenantId, id);
+  actor.check(member);
   requireRankFor(actor.role, member.role);
   if (member.role === 'owner') await requireOtherOwner(tx, tenantId, id);
   return member;

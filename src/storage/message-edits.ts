@@ -23,13 +23,14 @@ export type MessageChange = { body: string; format: 'text' | 'markdown' | undefi
 
 /**
  * Edits or redacts a message: only by its author, within 15 minutes. `isChanged` is false if the message was already like
- * that.
+ * that. `check` may refuse the message as it is before.
  */
 export const changeMessage = (
   tenant: TenantStorage,
   { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
   author: Author,
   change: MessageChange,
+  check: (before: MessageRow) => void = () => {},
 ): Promise<{ message: MessageRow; isChanged: boolean }> =>
   tenant.transaction(async tx => {
     const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
@@ -37,6 +38,7 @@ export const changeMessage = (
     const writing = { tx, tenantId: tenant.tenantId, author, now };
     const redact = change === 'redact';
     const message = await readOwnMessage(writing, conversationId, messageId);
+    check(message);
     if (redact && message.redacted) return { message, isChanged: false }; // a repeated request
     requireEditable(message, now);
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];

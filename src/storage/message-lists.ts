@@ -1,4 +1,5 @@
 import type { Page } from '../domain/pages.ts';
+import { notFound } from '../domain/problem.ts';
 import { type ConversationRow, MESSAGE_COLUMNS, type MessageRow, type Owner } from './conversation-rows.ts';
 import { findConversation } from './conversations.ts';
 import { createList, type Order, readPage } from './lists.ts';
@@ -46,6 +47,20 @@ export async function listMessages(
   }
   if (newestFirst && afterSeq > 0) list.access.and('seq >= $ and not (seq = $ and note_seq = 0)', afterSeq, afterSeq);
   return readPage(tenant, list, limit, newestFirst ? after : (after ?? [String(afterSeq), '0']));
+}
+
+/** Returns a message of a conversation. 404 for a user's request for another user's conversation, for a note or an event. */
+export async function findMessage(
+  tenant: TenantStorage,
+  { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
+): Promise<MessageRow> {
+  await findConversation(tenant, conversationId, owner);
+  const [row] = await tenant.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
+    [tenant.tenantId, conversationId, messageId],
+  );
+  if (!row || (owner && row.note_seq > 0)) throw notFound('message');
+  return row;
 }
 
 /**

@@ -5,7 +5,7 @@ import { BY_SYSTEM, type EventActor } from '../domain/events.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
 import { canonicalJson } from '../domain/json.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import { type Page, toPage, valuesIn } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
 import { presentQuestion, type StoredQuestion } from '../domain/question-replies.ts';
@@ -80,8 +80,9 @@ export async function findQuestion(tenant: TenantStorage, id: string): Promise<Q
 }
 
 export interface QuestionFilter {
-  status?: QuestionStatus | undefined;
-  type?: QuestionType | undefined;
+  /** One or several, separated by commas; likewise `type`. */
+  status?: string | undefined;
+  type?: string | undefined;
   q?: string | undefined;
 }
 
@@ -94,8 +95,8 @@ export function listQuestions(
 ): Promise<Page<QuestionRow>> {
   const list = createList(tenant, 'questions', COLUMNS, byTime<QuestionRow>('created_at', true));
   const { filters } = list;
-  if (filter.status) filters.and('status = $', filter.status);
-  if (filter.type) filters.and('type = $', filter.type);
+  if (filter.status) filters.and('status = any($::text[])', valuesIn(filter.status));
+  if (filter.type) filters.and('type = any($::text[])', valuesIn(filter.type));
   if (filter.q) filters.and('(name ilike $ or title ilike $)', likeContains(filter.q), likeContains(filter.q));
   return readPage(tenant, list, limit, after);
 }

@@ -76,10 +76,16 @@ export const insertView = (
     return rows[0] as ViewRow;
   });
 
-/** Locks a view that a member sees. 404 for those of others. */
-async function lockView(tx: Transaction, tenantId: string, memberId: string, id: string): Promise<ViewRow> {
+/** Returns a view that a member sees, locked for a change if `lock` says so. 404 for those of others. */
+export async function findView(
+  tx: Pick<TenantStorage, 'query'>,
+  tenantId: string,
+  memberId: string,
+  id: string,
+  lock: '' | 'for update' = '',
+): Promise<ViewRow> {
   const [row] = await tx.query<ViewRow>(
-    `select ${COLUMNS} from views where tenant_id = $1 and id = $2 and (shared or member_id = $3) for update`,
+    `select ${COLUMNS} from views where tenant_id = $1 and id = $2 and (shared or member_id = $3) ${lock}`,
     [tenantId, id, memberId],
   );
   if (!row) throw notFound('view');
@@ -100,7 +106,7 @@ export const updateView = (
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
     await lockTenant(tx, tenantId); // before the view
-    const before = await lockView(tx, tenantId, memberId, id);
+    const before = await findView(tx, tenantId, memberId, id, 'for update');
     const after = change(before);
     if (isDeepStrictEqual({ ...before, ...after }, before)) return { view: before, isChanged: false };
     const { name, filter, sort, shared } = after;
@@ -114,10 +120,16 @@ export const updateView = (
     return { view: rows[0] as ViewRow, isChanged: true };
   });
 
-/** Deletes a view that a member sees, and returns it. */
-export const deleteView = (tenant: TenantStorage, memberId: string, id: string): Promise<ViewRow> =>
+/** Deletes a view that a member sees, and returns it. `check` may refuse it. */
+export const deleteView = (
+  tenant: TenantStorage,
+  memberId: string,
+  id: string,
+  check: (before: ViewRow) => void,
+): Promise<ViewRow> =>
   tenant.transaction(async tx => {
-    const view = await lockView(tx, tenant.tenantId, memberId, id);
+    const view = await findView(tx, tenant.tenantId, memberId, id, 'for update');
+    check(view);
     await tx.query('delete from views where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
     return view;
   });

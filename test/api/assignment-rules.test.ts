@@ -65,7 +65,7 @@ describe('assignment rules', () => {
     expect((await put(body.data, { 'If-Match': tag })).status).toBe(200);
     expect(await version()).toEqual({ version: 1 });
     const audited = await api.request('GET', '/v1/audit-log', { headers: owner.headers });
-    expect(audited.body.data.map(({ action }: Body) => action)).toEqual(['assignment-rules.replaced']);
+    expect(audited.body.data.map(({ action }: Body) => action)).toEqual(['assignment_rules.replaced']);
     expect((await put([], { 'If-Match': tag })).status).toBe(200);
     expect((await put(body.data, { 'If-Match': tag })).body).toMatchObject({ status: 412 });
     expect((await get()).body).toEqual({ data: [] });

@@ -72,7 +72,7 @@ describe('an entry', () => {
     expect(renamed.status).toBe(200);
     const [second, first] = (await read('?limit=2')).body.data;
     expect(AuditEntry.parse(first)).toMatchObject({
-      actor: { type: 'api-key', id: tenant.key.id, name: 'backend' },
+      actor: { type: 'api_key', id: tenant.key.id, name: 'backend' },
       action: 'question.created',
       target: { id: made.body.id, name: 'Q1' },
       fields: ['type', 'title', 'name'],

@@ -84,6 +84,10 @@ const acted = async (action: string, ...before: string[]): Promise<Written> => {
 const aKey = async () => (await created(asOwner, '/v1/api-keys', { name: 'one' })).path;
 const conversation = async () => (await created(asUser, '/v1/conversations', { message: 'Hello' })).path;
 
+const aView = () => created(asOwner, '/v1/views', { name: 'Urgent', filter: { priority: 'urgent,high' } });
+const aMessage = async () => created(asUser, `${await conversation()}/messages`, { body: 'More' });
+const aMember = async () => `/v1/members/${(await makeMember(api, tenant, 'agent')).memberId}`;
+
 const macro = { name: 'Later', body: 'A moment.', changes: { status: 'snoozed', snooze_for_s: 3600 } };
 
 const webhook = { url: 'https://93.184.215.14/hook', event_types: ['api_key.revoked'] };
@@ -155,6 +159,11 @@ const WRITES: Record<string, [Send, () => Promise<Written>]> = {
       return { reply: await asKey('POST', `${path}/merge`, { into: other.split('/').at(-1) }), path };
     },
   ],
+  createView: [asOwner, aView],
+  patchView: [asOwner, async () => written(asOwner, 'PATCH', (await aView()).path, { shared: true })],
+  createMessage: [asUser, aMessage],
+  patchMessage: [asUser, async () => written(asUser, 'PATCH', (await aMessage()).path, { body: 'Less' })],
+  patchMember: [asOwner, async () => written(asOwner, 'PATCH', await aMember(), { capacity: 7 })],
   createConversation: [asUser, () => created(asUser, '/v1/conversations', { message: 'Hello' })],
   patchConversation: [
     asKey,
@@ -256,6 +265,20 @@ test('an outdated tag of a conversation prevents its merge, and one of a webhook
   }
 });
 
+test.each([
+  ['a view', asOwner, async () => (await aView()).path, { name: 'Other' }],
+  ['a message', asUser, async () => (await aMessage()).path, { body: 'Other' }],
+  ['a member', asOwner, aMember, { role: 'analyst' }],
+] as const)('an outdated tag of %s prevents its change and its deletion', async (_, send, make, change) => {
+  const path = await make();
+  const outdated = { 'If-Match': tagOf(await send('GET', path)) };
+  const changed = await send('PATCH', path, change);
+  const lost = await send('PATCH', path, change, { ...outdated });
+  expect([changed.status, lost.status, lost.body.etag]).toEqual([200, 412, tagOf(changed)]);
+  expect((await send('DELETE', path, undefined, outdated)).status).toBe(412);
+  expect((await send('DELETE', path, undefined, { 'If-Match': tagOf(changed) })).status).toBe(204);
+});
+
 describe('a PUT', () => {
   const put = (path: string, headers: Record<string, string> = {}) => asKey('PUT', path, { locale: 'de' }, headers);
 
@@ -290,9 +313,12 @@ describe('a PUT', () => {
   });
 });
 
-test('an invitation has a Location, and is revoked there', async () => {
+test('an invitation has a Location, and is read and revoked there', async () => {
   const invited = await asOwner('POST', '/v1/members', { email: 'new@acme.example', role: 'agent' });
   const location = invited.headers.get('location') as string;
   expect([invited.status, location]).toEqual([201, `/v1/members/invitations/${invited.body.id}`]);
+  const { link, mailed, ...invitation } = invited.body;
+  expect((await asOwner('GET', location)).body).toEqual(invitation);
   expect((await asOwner('DELETE', location)).status).toBe(204);
+  expect((await asOwner('GET', location)).status).toBe(404);
 });

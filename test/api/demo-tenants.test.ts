@@ -65,8 +65,8 @@ test('demo data is a tenant of its own, whose deletion leaves nothing of it and 
   expect((await api.request('GET', '/v1/tenant', inDemo)).body.code).toBe('not-a-member');
   expect(await realRows()).toEqual({ ...before, audit_log: (before.audit_log ?? 0) + 2 });
   expect((await log(owner)).slice(0, 2)).toMatchObject([
-    { action: 'demo-tenant.deleted', target: { id: demo.id, name: demo.name } },
-    { action: 'demo-tenant.created', target: { id: demo.id, name: demo.name } },
+    { action: 'demo_tenant.deleted', target: { id: demo.id, name: demo.name } },
+    { action: 'demo_tenant.created', target: { id: demo.id, name: demo.name } },
   ]);
   expect((await api.request('GET', '/v1/tenant', { headers: owner.headers })).body.name).toBe('Acme');
   expect((await create(owner)).status).toBe(201);

@@ -26,7 +26,16 @@ async function sendSlowHeaders(socket: Socket): Promise<{ reply: RawReply; ms: n
 /** Started before the other tests, because it takes seconds. */
 const slow = sendSlowHeaders(await openSocket(api));
 slow.catch(() => undefined); // reported by the test that awaits it
+/** Sends the headers of a request and the first byte of its body. Resolves with the reply. */
+async function stallBody(socket: Socket): Promise<RawReply> {
+  socket.write('POST /v1/answers HTTP/1.1\r\nHost: parley.test\r\nContent-Type: application/json\r\n');
+  socket.write(`Authorization: Bearer ${key}\r\nContent-Length: 20\r\n\r\n{`);
+  return readReply(socket);
+}
+
 const { key, get, createQuestion } = await createCaller(api);
+const stalled = stallBody(await openSocket(api));
+stalled.catch(() => undefined); // see the test of a stalled body
 
 describe('an unusual HTTP message', () => {
   const head = 'Host: parley.test\r\nConnection: close\r\n';
@@ -127,6 +136,12 @@ test('a client that sends headers too slowly gets a 408 after 15 seconds', async
   expect([reply.status, JSON.parse(reply.body).code]).toEqual([408, 'request-timed-out']);
   expectCommonHeaders(reply.headers);
   expect(ms).toBeLessThan(29_000); // with Node's interval of 30 s it would come after 30 s or 45 s
+});
+
+test('a client whose body stalls gets a 408, not only a closed connection', { timeout: 60_000 }, async () => {
+  const reply = await stalled;
+  expect([reply.status, JSON.parse(reply.body).code]).toEqual([408, 'request-timed-out']);
+  expectCommonHeaders(reply.headers);
 });
 
 test.each([

@@ -222,7 +222,10 @@ describe('pages of other origins', () => {
           'Last-Event-ID',
           'Repr-Digest',
           'Upload-Offset',
+          'X-Request-Id',
+          'baggage',
           'traceparent',
+          'tracestate',
         ].sort(),
       );
     },
@@ -250,6 +253,20 @@ describe('pages of other origins', () => {
         ].sort(),
       );
     }
+  });
+
+  test('may read the document, which is compressed for clients that accept it', async () => {
+    const read = (encoding: string, more = {}) =>
+      api.request('GET', '/openapi.json', { headers: { origin, 'accept-encoding': encoding, ...more } });
+    const [plain, zipped] = [await read('identity'), await read('gzip')];
+    expect(plain.headers.get('access-control-allow-origin')).toBe('*');
+    expect([plain.headers.get('content-encoding'), zipped.headers.get('content-encoding')]).toEqual([null, 'gzip']);
+    expect([zipped.body, zipped.headers.get('vary')]).toEqual([plain.body, 'Accept-Encoding']);
+    expect(Number(zipped.headers.get('content-length'))).toBeLessThan(100_000);
+    const tags = [plain, zipped].map(({ headers }) => headers.get('etag') as string);
+    expect(new Set(tags).size).toBe(2);
+    for (const tag of tags)
+      expect((await read('gzip', { 'if-none-match': tag })).status).toBe(tag === tags[1] ? 304 : 200);
   });
 
   test('may read 404, 405 and 431, and other refusals before an operation is known', async () => {

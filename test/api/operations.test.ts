@@ -48,6 +48,37 @@ describe('an operation', () => {
     }
   });
 
+  test('reads each object that another one changes or deletes', () => {
+    const pathsOf = (...methods: string[]) =>
+      OPERATIONS.filter(({ method, path }) => methods.includes(method) && path.endsWith('}')).map(({ path }) => path);
+    const read = pathsOf('get');
+    expect(pathsOf('put', 'patch', 'delete').filter(path => !read.includes(path))).toEqual([]);
+  });
+
+  test('that creates replies 201 with a Location', () => {
+    const without = OPERATIONS.filter(({ status, sends }) => status === 201 && !sends?.includes('Location'));
+    expect(without.map(({ id }) => id)).toEqual([]);
+    const created = OPERATIONS.filter(({ audit }) => audit && /\.(created|cloned)$/.test(audit));
+    for (const { id, status } of created) expect([id, status]).toEqual([id, 201]);
+  });
+
+  test('filters by several values of each closed list', () => {
+    const schemaOf = (schema: z.ZodType): z.ZodType => {
+      const { innerType, in: input } = schema.def as { innerType?: z.ZodType; in?: z.ZodType };
+      return innerType || input ? schemaOf((innerType ?? input) as z.ZodType) : schema;
+    };
+    const isBoolean = (values: unknown[]) => values.every(value => value === 'true' || value === 'false');
+    const closed = OPERATIONS.flatMap(({ id, query }) =>
+      Object.entries((query as z.ZodObject | undefined)?.shape ?? {}).flatMap(([name, schema]) => {
+        const { values } = schemaOf(schema as z.ZodType)._zod;
+        return values && !isBoolean([...values]) ? [`${id} ${name}`] : [];
+      }),
+    );
+    expect(closed).toEqual([
+      ...['listConversations sort', 'listMessages order', 'listQuestions include', 'readResults group_by'],
+    ]); // no filters
+  });
+
   test('is a constant named like its id', () => {
     expect(constants.map(([name]) => name).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
     for (const [name, { id }] of constants) expect(name).toBe(id);
@@ -69,6 +100,7 @@ describe('an operation', () => {
     expect(endpoint({ crossOrigin: true }).crossOrigin).toBe(true);
     expect(OPERATIONS.filter(({ crossOrigin, credentials }) => crossOrigin && credentials.length === 0)).toEqual([
       expect.objectContaining({ id: 'issuePublicToken', basicAuth: true }),
+      expect.objectContaining({ id: 'readOpenApi' }),
     ]);
   });
 

@@ -87,7 +87,7 @@ describe('the life of a question', () => {
     const original = await publishQuestion(api, tenant, { title: 'One', allow_public: true, priority: 3 });
     await ask('POST', `/${original.id}/close`);
     const clone = await ask('POST', `/${original.id}/clone`);
-    expect(clone.status).toBe(200);
+    expect(clone.status).toBe(201);
     expect(clone.headers.get('location')).toBe(`/v1/questions/${clone.body.id}`);
     expect(clone.body.id).not.toBe(original.id);
     const { id: _, created_at, updated_at, published_at, closed_at, status, ...content } = clone.body;

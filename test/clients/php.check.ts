@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
-import { ROOT } from '../support/documents.ts';
+import { ROOT, shellBlocks } from '../support/documents.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { freePort } from '../support/process.ts';
 import { openScenario, type Runner } from './scenario.ts';
@@ -138,13 +138,17 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 240_000 }, () => {
     });
 
     test('it is also installed from a checkout, as its README shows', async () => {
-      await run('mkdir /checkout-project && cp /project/composer.json /checkout-project && cd /checkout-project');
-      const commands = [
+      const [commands = ''] = shellBlocks('clients/php/README.md', 'Install');
+      const [init, config] = commands.split('\n');
+      await run(`mkdir /checkout-project && cd /checkout-project && ${init} && ${config}`); // `../parley` is the checkout
+      expect(await run('composer --working-dir=/checkout-project config repositories.parley.type')).toBe('path');
+      const install = [
+        'cp /project/composer.json .', // with the packages of this container
         'composer config repositories.1 --unset', // the archive
-        'composer config repositories.parley path /parley/clients/php',
+        config,
         'composer require --no-progress parley-feedback/client',
       ];
-      await run(`cd /checkout-project && ${commands.join(' && ')}`);
+      await run(`cd /checkout-project && ${install.join(' && ')}`);
       expect(await run('readlink -f /checkout-project/vendor/parley-feedback/client')).toBe('/parley/clients/php');
     });
 

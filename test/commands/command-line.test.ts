@@ -60,10 +60,10 @@ describe('the command line', () => {
     );
     expect(lines.map(({ action }) => action)).toEqual([
       'tenant.created',
-      'api-key.created',
-      'api-key.created',
-      'api-key.rotated',
-      'api-key.revoked',
+      'api_key.created',
+      'api_key.created',
+      'api_key.rotated',
+      'api_key.revoked',
       'member.created',
       'tenant.created',
       'member.created',

@@ -6,12 +6,8 @@ import { BUILT, DOCUMENT, HERE, installLinters, outcomeOf } from './installed.ts
 
 const programs = await installLinters();
 
-/**
- * Runs a program of Node with the version that runs the tests. Spectral copies a component for each reference to it, so the
- * example of a question needs more than the usual stack of 984 KB.
- */
-const node = (name: string, args: string[]) =>
-  outcomeOf(process.execPath, ['--stack-size=2000', join(programs, name), ...args]);
+/** Runs a program of Node with the version that runs the tests. */
+const node = (name: string, args: string[]) => outcomeOf(process.execPath, [join(programs, name), ...args]);
 
 const LINTERS: [name: string, lint: (document: string) => ReturnType<typeof node>][] = [
   ['Redocly CLI', document => node('redocly', ['lint', document, '--config', join(HERE, 'redocly.yaml')])],

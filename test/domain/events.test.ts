@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   causedBy,
   EVENT_OBJECTS,
-  EventTypes,
   isExpanded,
   presentEvent,
   rightsToExpand,
@@ -79,12 +78,4 @@ test('objects are added only to events that may contain them, each with the righ
     'answers:read',
   ]);
   expect(rightsToExpand(['answers.expired', 'api_key.created', 'webhook.disabled'])).toEqual([]);
-});
-
-test('types in a query are separated by commas, and unknown ones are refused', () => {
-  expect(EventTypes.parse('answer.stored,message.created')).toEqual(['answer.stored', 'message.created']);
-  expect(EventTypes.safeParse('answer.stored,answer.gone').error?.issues[0]?.message).toMatch(
-    /Must be types of events/,
-  );
-  expect(EventTypes.safeParse('').success).toBe(false);
 });

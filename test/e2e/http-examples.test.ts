@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT, runDocumented } from '../support/documents.ts';
@@ -105,7 +107,9 @@ afterAll(() => installation?.[Symbol.asyncDispose]());
 test('every example of the page works verbatim and returns the shown reply', async () => {
   const examples = readExamples();
   const script = examples.map(each => `${each.script}\nprintf '${END}'\n`).join('');
-  const outputs = (await runDocumented(`set -eu\n${script}`, values)).split(END).slice(0, -1);
+  const folder = await mkdtemp(join(tmpdir(), 'parley-http-')); // as a reader has it, without this project's packages
+  const outputs = (await runDocumented(`set -eu\ncd ${folder}\n${script}`, values)).split(END).slice(0, -1);
+  await rm(folder, { recursive: true });
   expect(outputs).toHaveLength(examples.length);
   expect(examples.flatMap((example, index) => check(example, outputs[index] ?? ''))).toEqual([]);
 }, 300_000);

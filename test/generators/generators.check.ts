@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, createWorker, type TestApi } from '../support/api.ts';
-import { makeTenant } from '../support/make.ts';
+import { makeTenant, publishQuestion } from '../support/make.ts';
 import { GENERATORS, isChosen } from './generators.ts';
 import { serveTomorrow } from './tomorrow.ts';
 import { BUILT, prepareToolchains } from './toolchains.ts';
@@ -53,6 +53,12 @@ describe.each(GENERATORS)('$name', ({ name, language, needs, generate, compile, 
 
   test.runIf(isHere && flow)('runs the main flow, and reads the replies of a later version', async () => {
     const tenant = await makeTenant(api);
+    const translations = { de: { title: 'Wie wahrscheinlich?', follow_ups: { reason: { title: 'Warum?' } } } };
+    const before = await publishQuestion(api, tenant, {
+      follow_ups: [{ key: 'reason', type: 'text', title: 'Why?', show_if: { step: 'main', op: 'lte', value: 6 } }],
+      frequency: { repeat: 'always', ignore_cooldown: true },
+      translations,
+    });
     const ran = await record(name, 'flow', async () =>
       flow?.({
         PARLEY_URL: api.baseUrl,
@@ -60,9 +66,11 @@ describe.each(GENERATORS)('$name', ({ name, language, needs, generate, compile, 
         PARLEY_TOKEN: await tenant.sign('user|42'),
         PARLEY_LIMITED_URL: limited.baseUrl,
         PARLEY_TOMORROW_URL: tomorrow.url,
+        PARLEY_QUESTION: before.id as string,
       }),
     );
-    expect(JSON.parse(stripVTControlCharacters(ran?.stdout ?? ''))).toEqual({
+    const { changes, ...seen } = JSON.parse(stripVTControlCharacters(ran?.stdout ?? ''));
+    expect(seen).toEqual({
       created: 'draft',
       published: 'live',
       receipts: ['accepted'],
@@ -73,6 +81,15 @@ describe.each(GENERATORS)('$name', ({ name, language, needs, generate, compile, 
       retry: true,
       tomorrow: ['ranking', 'snoozed', 'quota-exhausted'],
     });
+    if (language !== 'csharp') {
+      // without these steps
+      expect(changes).toEqual({
+        ...{ me: 'user|42', condition: 6, priority: 5, message: 'reply', conversation: 'resolved' },
+      });
+      const { body: after } = await api.request('GET', `/v1/questions/${before.id}`, { as: tenant.key.apiKey });
+      const { follow_ups, translations, config } = before;
+      expect(after).toMatchObject({ follow_ups, translations, config, priority: 5 });
+    }
     if (language !== 'go') return;
     const { body } = await api.request('GET', '/v1/answers', { as: tenant.key.apiKey });
     expect(body.data[0].metadata).toMatchObject({ account: 123456789 }); // 123456790 from a client with 32-bit numbers

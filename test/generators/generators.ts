@@ -71,6 +71,9 @@ async function openApiGenerator(language: string, ...properties: string[]) {
 /** By default, openapi-generator refuses unknown members in replies (docs/decisions/0034-open-replies.md). */
 const OPEN = 'disallowAdditionalPropertiesIfNotPresent=false';
 
+/** Java clients otherwise send an empty list for each unset one: a patch would erase follow-ups. */
+const NULL_LISTS = 'containerDefaultToNull=true';
+
 /** C# 7 for .NET Framework 4.8, which Mono compiles. */
 const FOR_CSHARP = [
   OPEN,
@@ -178,7 +181,15 @@ export const GENERATORS: Generator[] = [
     name: 'openapi-generator java',
     language: 'java',
     needs: ['java', 'maven'],
-    generate: () => openApiGenerator('java', OPEN, 'library=native', 'useSingleRequestParameter=true'),
+    generate: () =>
+      openApiGenerator(
+        'java',
+        OPEN,
+        NULL_LISTS,
+        'useOneOfDiscriminatorLookup=true',
+        'library=native',
+        'useSingleRequestParameter=true',
+      ),
     compile: async () => {
       await cp(join(HERE, 'java/Flow.java'), join(folderOf('java'), 'src/main/java/Flow.java'));
       return run('mvn', ['-q', '-B', 'compile'], folderOf('java'));

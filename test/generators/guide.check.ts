@@ -26,7 +26,11 @@ describe('the guide for other languages', () => {
   beforeAll(async () => {
     api = await createApi();
     tenant = await makeTenant(api);
-    await publishQuestion(api, tenant, { frequency: { repeat: 'always', ignore_cooldown: true } });
+    const show_if = { step: 'main', op: 'lte', value: 6 };
+    await publishQuestion(api, tenant, {
+      frequency: { repeat: 'always', ignore_cooldown: true },
+      follow_ups: [{ key: 'reason', type: 'text', title: 'Why?', show_if }],
+    });
     const command = join(BUILT, 'bin/openapi-generator-cli');
     await mkdir(dirname(command), { recursive: true });
     await writeFile(command, `#!/bin/sh\nexec java -Xmx1g -jar '${JAR}' "$@"\n`);

@@ -45,7 +45,7 @@ const VALUES: Record<string, string[]> = {
   sort: ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at', 'reply_due_at', 'waiting_since'],
   overdue: ['true', 'false'],
   mentioned: ['true', 'false'],
-  action: ['answer.tagged', 'api-key.revoked'],
+  action: ['answer.tagged', 'api_key.revoked'],
   actor: [toTypeId('member', uuidOf('member'))],
   since: ['2026-01-02T00:00:00.000Z'],
   type: ['nps', 'text'],

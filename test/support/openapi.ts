@@ -93,7 +93,9 @@ export function headersOf(document: Json, operationId: string, status: number): 
     const [, , kind = '', name = ''] = String(ref.$ref).split('/');
     return '$ref' in ref ? ((document.components as Record<string, Json>)[kind]?.[name] as Json) : ref;
   };
-  const { headers = {} } = at(((responses as Json)[status] ?? {}) as Json) as { headers?: Record<string, Json> };
+  const { headers = {} } = at(((responses as Json)[status] ?? (responses as Json).default ?? {}) as Json) as {
+    headers?: Record<string, Json>;
+  };
   return Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, at(header)]));
 }
 

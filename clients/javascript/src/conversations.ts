@@ -23,6 +23,8 @@ export interface Conversations {
   listMessages(id: string, query?: MessageQuery, options?: CallOptions): List<Message>;
   /** Sends a message. If the conversation was resolved more than 30 days ago, this starts a new one: see `conversation_id`. */
   createMessage(id: string, message: NewMessage, options?: CallOptions): Promise<Message>;
+  /** Returns a message. */
+  readMessage(id: string, messageId: string, options?: CallOptions): Promise<Message>;
   /** Edits an own message within 15 minutes. */
   updateMessage(
     id: string,
@@ -90,6 +92,7 @@ export function createConversations(client: Requester): Conversations {
     listMessages: (id, query, options) => list('listMessages', pathOf(id, '/messages'), options, query),
     createMessage: async (id, message, options) =>
       ask('createMessage', 'POST', pathOf(id, '/messages'), options, { body: withId(message) }),
+    readMessage: async (id, messageId, options) => ask('readMessage', 'GET', messagePathOf(id, messageId), options),
     updateMessage: async (id, messageId, body, options) =>
       ask('patchMessage', 'PATCH', messagePathOf(id, messageId), options, { body }),
     redactMessage: async (id, messageId, options) =>

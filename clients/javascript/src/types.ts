@@ -275,8 +275,11 @@ export interface Conversation {
   last_activity_at: string;
 }
 
+/** A value of a filter, or several: what has any of them. */
+export type OneOrMore<Value> = Value | readonly Value[];
+
 export interface ConversationQuery {
-  status?: ConversationStatus;
+  status?: OneOrMore<ConversationStatus>;
   unread?: boolean;
   updated_since?: string;
   /** With `updated_since`: pages also have `deleted`, the ids of conversations that were deleted since. */

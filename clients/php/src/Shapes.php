@@ -72,7 +72,7 @@ namespace Parley;
  *     limit?: int,
  *     cursor?: string,
  *     question_id?: string,
- *     state?: AnswerState,
+ *     state?: AnswerState|list<AnswerState>,
  *     identity?: string,
  *     verified?: bool,
  *     version?: int,
@@ -129,7 +129,7 @@ namespace Parley;
  * @phpstan-type ConversationQuery array{
  *     limit?: int,
  *     cursor?: string,
- *     status?: ConversationStatus,
+ *     status?: ConversationStatus|list<ConversationStatus>,
  *     unread?: bool,
  *     updated_since?: Time,
  *     deleted?: bool,
@@ -137,8 +137,8 @@ namespace Parley;
  *     verified?: bool,
  *     assignee?: string,
  *     tag?: string,
- *     priority?: Priority,
- *     source?: 'user'|'api'|'member',
+ *     priority?: Priority|list<Priority>,
+ *     source?: 'user'|'api'|'member'|list<'user'|'api'|'member'>,
  *     overdue?: bool,
  *     q?: string,
  *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'|'reply_due_at'|'waiting_since'
@@ -409,8 +409,8 @@ namespace Parley;
  * @phpstan-type QuestionQuery array{
  *     limit?: int,
  *     cursor?: string,
- *     status?: QuestionStatus,
- *     type?: QuestionType,
+ *     status?: QuestionStatus|list<QuestionStatus>,
+ *     type?: QuestionType|list<QuestionType>,
  *     q?: string,
  *     include?: 'results'
  * }
@@ -650,7 +650,7 @@ namespace Parley;
  * @phpstan-type DeliveryQuery array{
  *     limit?: int,
  *     cursor?: string,
- *     status?: 'delivered'|'failed'|'waiting',
+ *     status?: 'delivered'|'failed'|'waiting'|list<'delivered'|'failed'|'waiting'>,
  *     after?: int
  * }
  * @phpstan-type WebhookReplay array{from: string, to?: string, types?: list<EventType>}

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/schema.ts';
 import { t } from '../../i18n.ts';
 
-export type Comparison = NonNullable<Schemas['AudienceConditionInput']['op']>;
+export type Comparison = NonNullable<Schemas['AudienceNodeInput']['op']>;
 type Value = Schemas['ComparedValueInput'];
 
 /** The type of a compared value: of an attribute, of a property of an event, or of a fact about the device. */

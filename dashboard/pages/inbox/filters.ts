@@ -29,14 +29,15 @@ export const SORTS: readonly Sort[] = [
 /** Whether conversations need to have a quality, or must not have it; empty for both. */
 type Either = '' | 'true' | 'false';
 
-/** Filters in the query string of the inbox. An empty text is no filter. */
+/** Filters in the query string of the inbox. An empty text is no filter. A status, priority or source can be several, separated by commas. */
 export type Filters = {
-  status: Schemas['Conversation']['status'] | 'any';
+  /** `any` is no filter. */
+  status: string;
   /** A member's id or `none`; in the views `mine` and `unassigned` of no effect. */
   assignee: string;
   tag: string;
-  priority: NonNullable<ListQuery['priority']> | '';
-  source: NonNullable<ListQuery['source']> | '';
+  priority: string;
+  source: string;
   unread: Either;
   overdue: Either;
   mentioned: Either;

@@ -42,6 +42,10 @@ const sortName = (sort: Sort): string =>
     created_at: t('Oldest first'),
   })[sort];
 
+/** The option of a filter that a view has set to several values, which no other option stands for. */
+const SeveralOption = ({ value, nameOf }: { value: string; nameOf: (value: string) => string }) =>
+  value.includes(',') && <option value={value}>{value.split(',').map(nameOf).join(', ')}</option>;
+
 export interface FiltersProps {
   filters: Filters;
   change(filters: Partial<Filters>): void;
@@ -77,9 +81,10 @@ const FurtherFilters = ({ filters, change }: Pick<FiltersProps, 'filters' | 'cha
       small
       label={t('Priority')}
       value={filters.priority}
-      onChange={event => change({ priority: event.target.value as Filters['priority'] })}
+      onChange={event => change({ priority: event.target.value })}
     >
       <option value="">{t('All priorities')}</option>
+      <SeveralOption value={filters.priority} nameOf={name => priorityName(name as (typeof PRIORITIES)[number])} />
       {PRIORITIES.map(priority => (
         <option key={priority} value={priority}>
           {priorityName(priority)}
@@ -90,9 +95,10 @@ const FurtherFilters = ({ filters, change }: Pick<FiltersProps, 'filters' | 'cha
       small
       label={t('Started by')}
       value={filters.source}
-      onChange={event => change({ source: event.target.value as Filters['source'] })}
+      onChange={event => change({ source: event.target.value })}
     >
       <option value="">{t('Started by anyone')}</option>
+      <SeveralOption value={filters.source} nameOf={name => sourceName(name as (typeof SOURCES)[number])} />
       {SOURCES.map(source => (
         <option key={source} value={source}>
           {sourceName(source)}
@@ -127,9 +133,13 @@ export function FilterFields({ filters, change, assignee, chooseAssignee }: Filt
           small
           label={t('Status')}
           value={filters.status}
-          onChange={event => change({ status: event.target.value as Filters['status'] })}
+          onChange={event => change({ status: event.target.value })}
         >
           <option value="any">{t('All statuses')}</option>
+          <SeveralOption
+            value={filters.status}
+            nameOf={name => conversationStatus(name as (typeof CONVERSATION_STATUSES)[number])}
+          />
           {CONVERSATION_STATUSES.map(status => (
             <option key={status} value={status}>
               {conversationStatus(status)}

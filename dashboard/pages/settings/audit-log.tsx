@@ -10,7 +10,7 @@ import { useQueryState } from '../../query-state.ts';
 import { SettingsFrame } from './frame.tsx';
 
 const actorKind = (type: AuditEntry['actor']['type']): string =>
-  ({ member: t('Member'), 'api-key': t('API key'), system: t('Parley') })[type];
+  ({ member: t('Member'), api_key: t('API key'), system: t('Parley') })[type];
 
 const columns = () => [
   {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 
 const ALLOWED_HEADERS =
-  'Authorization, Content-Type, If-None-Match, If-Match, traceparent, Last-Event-ID, Content-Disposition, Repr-Digest, Upload-Offset';
+  'Authorization, Content-Type, If-None-Match, If-Match, traceparent, tracestate, baggage, X-Request-Id, Last-Event-ID, Content-Disposition, Repr-Digest, Upload-Offset';
 const EXPOSED_HEADERS =
   'ETag, Link, Location, Updated-Until, Upload-Offset, Deprecation, Sunset, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, WWW-Authenticate';
 const PREFLIGHT_SECONDS = '7200';

@@ -28,12 +28,21 @@ export const STATUS_OF: Record<ProblemKind, number> = {
   unavailable: 503,
 };
 
+/** Returns the explanation of a problem. That of an invalid request ends with its first field, which is all that some clients show. */
+function detailOf({ code, message, options: { errors = [] } }: Problem): string {
+  const [first, ...others] = errors;
+  const field = first && ('pointer' in first ? first.pointer : first.parameter);
+  if (code !== 'validation-failed' || !field) return message;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${message.replace(/\.$/, '')}: ${field}${more}.`;
+}
+
 /** The problem document of RFC 9457, extended by the code, the request's id, and each fault with its pointer. */
 export const problemDocument = (problem: Problem, baseUrl: string, instance: string, requestId: string) => ({
   type: `${baseUrl}/problems/${problem.code}`,
   title: problem.title,
   status: STATUS_OF[problem.kind],
-  detail: problem.message,
+  detail: detailOf(problem),
   instance,
   code: problem.code,
   request_id: requestId,

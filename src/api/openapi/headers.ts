@@ -73,7 +73,7 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'string', format: 'date-time', example: '2026-11-21T07:00:00.000Z' },
   },
   'Retry-After': {
-    description: 'Seconds after which to send the request again',
+    description: 'With status 409, 429 or 503: seconds after which to send the request again',
     schema: { type: 'integer', minimum: 0, maximum: 2_147_483_647, example: 5 },
   },
   'RateLimit-Policy': {
@@ -93,9 +93,8 @@ export const RESPONSE_HEADERS = {
     schema: text('__Host-parley_session=Zt4Vx9Qm2Lr7; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'),
   },
   'WWW-Authenticate': {
-    description: 'The scheme of credentials to send, and the fault of an invalid token',
+    description: 'With status 401: the scheme of credentials to send, and the fault of an invalid token',
     schema: text('Bearer error="invalid_token", error_description="The access token has expired"'),
-    required: true,
   },
   'Content-Language': { description: 'The language of the cards (BCP 47)', schema: text('en'), required: true },
   Vary: {
@@ -140,16 +139,13 @@ export function responseHeadersOf(operation: Operation): ResponseHeader[] {
   ];
 }
 
-/** Statuses of problems that may have `Retry-After`. */
-const RETRIED = [409, 429, 503];
-
-/** Returns the headers of problems with a status. */
-export const problemHeadersOf = (status: number): ResponseHeader[] => [
+/** The headers of problems, some of which only a few statuses have. */
+export const PROBLEM_HEADERS: readonly ResponseHeader[] = [
   'X-Request-Id',
   'RateLimit-Policy',
   'RateLimit',
-  ...(RETRIED.includes(status) ? (['Retry-After'] as const) : []),
-  ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+  'Retry-After',
+  'WWW-Authenticate',
 ];
 
 /** Returns references to the components of request headers. */

@@ -183,7 +183,7 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'request-timed-out': { detail: 'The request was not received in time.', instance: '' },
   'unsupported-media-type': { detail: 'Send Content-Type: application/json (in UTF-8).', instance: '/v1/questions' },
   'validation-failed': {
-    detail: 'The body does not match the schema.',
+    detail: 'The body does not match the schema: /colour.',
     instance: '/v1/questions',
     errors: [
       {

@@ -3,8 +3,8 @@ import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
 import { isOidcPath } from '../http/browser-addresses.ts';
 import { STATUS_OF } from '../http/problem.ts';
-import { type Operation, takesIdempotencyKey } from '../operation.ts';
-import { headerRefs, problemHeadersOf } from './headers.ts';
+import type { Operation } from '../operation.ts';
+import { headerRefs, PROBLEM_HEADERS } from './headers.ts';
 import { PROBLEM_DETAILS } from './problem-details.ts';
 
 const text = (description: string, more: Record<string, unknown> = {}) => ({ type: 'string', description, ...more });
@@ -90,54 +90,7 @@ const PROBLEM = {
 /** The components of problems. */
 export const problemSchemas = { Problem: PROBLEM, FieldError: FIELD_ERROR, ContrastFault: CONTRAST_FAULT } as const;
 
-const TOKEN_PROBLEMS: ProblemCode[] = [
-  'credentials-missing',
-  'credentials-invalid',
-  'malformed-token',
-  'bad-header',
-  'unknown-issuer',
-  'bad-signature',
-  'subject-mismatch',
-  'token-expired',
-  'lifetime-too-long',
-  'not-yet-valid',
-  'bad-identity',
-];
-
-/** Problems that end a request before it reaches its operation. */
-const CONNECTION_PROBLEMS: ProblemCode[] = ['request-timed-out', 'headers-too-large', 'method-unknown'];
-
-function problemsOfCredentials({ credentials, method }: Operation): ProblemCode[] {
-  const codes: ProblemCode[] = [];
-  if (credentials.includes('session')) codes.push('tenant-missing', 'not-a-member');
-  if (credentials.includes('session') || credentials.includes('person')) {
-    codes.push('session-ended');
-    if (method !== 'get') codes.push('csrf-failed', 'cross-site-request');
-  }
-  if (credentials.length === 0) return codes;
-  codes.push(...TOKEN_PROBLEMS, 'insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
-  if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
-  return codes;
-}
-
-/** Returns every problem that an operation can reply with, by its inputs. Those of a login are shown by the login page. */
-export function problemsOf(operation: Operation): ProblemCode[] {
-  if (isOidcPath(operation.path)) return CONNECTION_PROBLEMS;
-  const { params, query, body, method, problems, sameOrigin } = operation;
-  const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? []), ...CONNECTION_PROBLEMS];
-  codes.push('unknown-parameter', 'repeated-parameter');
-  if (!operation.isProbe) codes.push('service-overloaded');
-  if (query) codes.push('validation-failed', 'invalid-cursor');
-  if (params) codes.push('resource-not-found');
-  if (body || method !== 'get')
-    codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
-  if (sameOrigin) codes.push('cross-site-request', 'service-overloaded');
-  codes.push(...problemsOfCredentials(operation));
-  if (operation.heavy) codes.push('query-too-expensive');
-  if (operation.ifMatch) codes.push('precondition-failed');
-  if (takesIdempotencyKey(operation)) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
-  return [...new Set(codes)];
-}
+const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
 const exampleName = (code: ProblemCode): string => `problem.${code}`;
 
@@ -158,102 +111,36 @@ const exampleOf = (code: ProblemCode) => {
 
 /** An example of each problem, by the name of its component. */
 export const problemExamples = (): Record<string, ZodOpenApiExampleObject> =>
-  Object.fromEntries(
-    (Object.keys(PROBLEMS) as ProblemCode[]).map(code => [
-      exampleName(code),
-      { summary: PROBLEMS[code].title, value: exampleOf(code) },
-    ]),
-  );
+  Object.fromEntries(CODES.map(code => [exampleName(code), { summary: PROBLEMS[code].title, value: exampleOf(code) }]));
 
-/** The names of responses that several operations share, by their status and codes. */
-const SHARED: Record<string, ProblemCode[]> = {
-  BadRequest: ['malformed-request', 'unknown-parameter', 'repeated-parameter'],
-  BadRequestInTenant: ['malformed-request', 'unknown-parameter', 'repeated-parameter', 'tenant-missing'],
-  BadQuery: ['malformed-request', 'unknown-parameter', 'repeated-parameter', 'invalid-cursor'],
-  BadQueryInTenant: [
-    'malformed-request',
-    'unknown-parameter',
-    'repeated-parameter',
-    'invalid-cursor',
-    'tenant-missing',
-  ],
-  BadBody: ['malformed-request', 'unknown-parameter', 'repeated-parameter', 'malformed-json'],
-  BadBodyInTenant: ['malformed-request', 'unknown-parameter', 'repeated-parameter', 'malformed-json', 'tenant-missing'],
-  BadToken: TOKEN_PROBLEMS,
-  BadCredentials: ['session-ended', ...TOKEN_PROBLEMS],
-  BadPasswordOrCredentials: ['login-failed', 'session-ended', ...TOKEN_PROBLEMS],
-  BadLogin: ['login-failed', 'totp-required'],
-  CrossSite: ['cross-site-request'],
-  ForbiddenWrite: ['csrf-failed', 'cross-site-request', 'insufficient-scope', 'public-access-restricted'],
-  ForbiddenWriteInTenant: [
-    'not-a-member',
-    'csrf-failed',
-    'cross-site-request',
-    'insufficient-scope',
-    'public-access-restricted',
-  ],
-  Forbidden: ['insufficient-scope', 'public-access-restricted'],
-  ForbiddenToToken: ['insufficient-scope'],
-  ForbiddenInTenant: ['not-a-member', 'insufficient-scope', 'public-access-restricted'],
-  LinkNotFound: ['link-not-valid', 'resource-not-found'],
-  NotFound: ['resource-not-found'],
-  RequestTimedOut: ['request-timed-out'],
-  KeyInUse: ['idempotency-key-in-use'],
-  WrongState: ['invalid-transition'],
-  WrongStateOrLimit: ['invalid-transition', 'limit-reached', 'idempotency-key-in-use'],
-  WrongStateOrChanged: ['invalid-transition', 'conversation-changed'],
-  LimitReached: ['limit-reached', 'idempotency-key-in-use'],
-  LastOwner: ['last-owner'],
-  MessageNotEditable: ['message-not-editable'],
-  MessageConflictOrLimit: ['message-conflict', 'limit-reached', 'idempotency-key-in-use'],
-  ConversationDeleted: ['conversation-deleted'],
-  EventsExpired: ['events-expired'],
-  PreconditionFailed: ['precondition-failed'],
-  BodyTooLarge: ['body-too-large'],
-  UnsupportedMediaType: ['unsupported-media-type'],
-  Invalid: ['validation-failed'],
-  InvalidOrKeyReused: ['validation-failed', 'idempotency-key-reused'],
-  RateLimited: ['rate-limit-exceeded'],
-  HeadersTooLarge: ['headers-too-large'],
-  InternalError: ['internal-error'],
-  MethodUnknown: ['method-unknown'],
-  Overloaded: ['service-overloaded'],
-  Unavailable: ['service-overloaded', 'database-unavailable'],
-  UnavailableOrTooExpensive: ['service-overloaded', 'database-unavailable', 'query-too-expensive'],
-  UnavailableWithQueue: ['queue-unavailable', 'service-overloaded', 'database-unavailable'],
-};
-
-const keyOf = (codes: readonly ProblemCode[]): string => [...codes].sort().join(' ');
-const NAMES = new Map(Object.entries(SHARED).map(([name, codes]) => [keyOf(codes), name]));
-
-function responseOf(status: number, codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
-  const examples = codes.map(code => [code, { $ref: `#/components/examples/${exampleName(code)}` }]);
-  return {
-    description: codes.map(code => `\`${code}\``).join(', '),
-    headers: headerRefs(problemHeadersOf(status)),
+/**
+ * The one response for the problems of all operations. A response per status and operation made half of the document, and
+ * generated clients treat every problem alike.
+ */
+export const problemResponses = (): Record<'Failure', ZodOpenApiResponseObject> => ({
+  Failure: {
+    description: 'A problem. The status is that of its `code`',
+    headers: headerRefs(PROBLEM_HEADERS),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(examples),
-      },
+        examples: Object.fromEntries(CODES.map(code => [code, { $ref: `#/components/examples/${exampleName(code)}` }])),
+      } as never,
     },
-  } as ZodOpenApiResponseObject;
-}
+  },
+});
 
-const statusOf = ([code]: readonly ProblemCode[]): number => STATUS_OF[PROBLEMS[code as ProblemCode].kind];
+/** The replies of an operation to requests that fail. */
+export const FAILURES: ZodOpenApiResponsesObject = { default: { $ref: '#/components/responses/Failure' } };
 
-/** The responses that several operations share, by name. */
-export const problemResponses = (): Record<string, ZodOpenApiResponseObject> =>
-  Object.fromEntries(Object.entries(SHARED).map(([name, codes]) => [name, responseOf(statusOf(codes), codes)]));
+/** Problems that are described for all operations together. */
+const GENERAL: ProblemCode[] = ['rate-limit-exceeded', 'database-unavailable', 'cross-site-request'];
 
-/** Returns the problems of an operation by status, shared ones as references. */
-export function problemResponsesOf(operation: Operation): ZodOpenApiResponsesObject {
-  const byStatus = Map.groupBy(problemsOf(operation), code => STATUS_OF[PROBLEMS[code].kind]);
-  const responses = [...byStatus]
-    .sort(([a], [b]) => a - b)
-    .map(([status, codes]) => {
-      const name = NAMES.get(keyOf(codes));
-      return [String(status), name ? { $ref: `#/components/responses/${name}` } : responseOf(status, codes)];
-    });
-  return Object.fromEntries(responses) as ZodOpenApiResponsesObject;
+/** Lists the problems that an operation has for reasons of its own. */
+export function describeProblems({ problems = [], ifMatch }: Operation): string {
+  const own = [...problems, ...(ifMatch ? (['precondition-failed'] as const) : [])];
+  const listed = own
+    .filter(code => !GENERAL.includes(code))
+    .map(code => `\`${code}\` (${STATUS_OF[PROBLEMS[code].kind]})`);
+  return listed.length > 0 ? `Problems: ${listed.join(', ')}.` : '';
 }

@@ -5,6 +5,8 @@ Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are pagina
 
 Later versions add members to replies and values to the lists in \`x-extensible-enum\`. Ignore unknown members, and handle unknown values. Requests are strict: an unknown member is refused, and so are U+0000 and lone surrogates in texts, and control characters in identities.
 
+Each operation lists the problems that it has for reasons of its own. Any operation can also reply 400 to a malformed query or body, 401 and 403 by its credentials, 404 for an id in its path, 408 to a request that is not received in time, 413, 415 and 422 by its body, 429, 431, 500, 501 and 503.
+
 A request may also fail before it reaches an operation: 404 for an unknown path, 405 with \`Allow\` for a method that the path does not have.`;
 
 const bearer = { type: 'http', scheme: 'bearer' } as const;

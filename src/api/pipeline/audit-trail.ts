@@ -63,7 +63,7 @@ export function recordAuditEntry(
 ): Promise<void> {
   const details = detailsOf(action, request, targetOf(request.pathId, request.sent, result));
   if (caller.kind === 'api-key') {
-    const actor = { actor_type: 'api-key', actor_id: toTypeId('key', caller.keyId), actor_name: caller.name } as const;
+    const actor = { actor_type: 'api_key', actor_id: toTypeId('key', caller.keyId), actor_name: caller.name } as const;
     return write(caller.tenantId, { ...actor, ...details }, deps);
   }
   if (caller.kind === 'session')

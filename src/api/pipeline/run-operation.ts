@@ -246,6 +246,7 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
     ctx.set('ETag', etag);
     if (isRevalidated && matchesNone(ctx.req.headers['if-none-match'], etag)) {
       ctx.status = 304;
+      ctx.remove('Content-Encoding'); // a 304 has no content
       return;
     }
   }

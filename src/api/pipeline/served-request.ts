@@ -48,6 +48,8 @@ export class ServedRequest implements AnyRequest {
 
   readonly cookie: AnyRequest['cookie'] = name => readCookie(this.#ctx.req, name, this.#deps.config);
 
+  readonly acceptsGzip: AnyRequest['acceptsGzip'] = () => this.#ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+
   readonly clientIp: AnyRequest['clientIp'] = () => clientIp(this.#ctx, this.#deps.config.TRUSTED_PROXY_HOPS);
 
   readonly limitIssue: AnyRequest['limitIssue'] = (scope, key) => limitIssue(this.#ctx, this.#deps, scope, key);

@@ -59,7 +59,7 @@ export const setUp = operation({
   sameOrigin: true,
   body: Setup,
   status: 201,
-  sends: ['Set-Cookie'],
+  sends: ['Set-Cookie', 'Location'],
   response: LoggedIn,
   problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
@@ -72,7 +72,11 @@ export const setUp = operation({
       const started = beginSession(deviceOf(request), transactionDeps);
       const tenant = { id: newUuid(), name: tenant_name };
       await insertFirstOwner(storage, sha256(token), { owner, tenant, session: started.row }, now());
-      return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, started) };
+      const result = await replyLoggedIn(storage, owner.id, started);
+      return {
+        actor: { accountId: owner.id },
+        result: { ...result, headers: { ...result.headers, Location: '/v1/me' } },
+      };
     }),
 });
 

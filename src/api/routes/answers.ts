@@ -11,7 +11,7 @@ import {
 } from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
+import { CHANGED_SINCE, filterOf, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Day, Identity, SEARCHED, SearchWords, Tag, Timestamp, text } from '../../domain/text.ts';
 import {
@@ -142,7 +142,7 @@ export const listAnswers = operation({
   query: z.object({
     ...pageQuery,
     question_id: typeId('question').optional(),
-    state: AnswerState.optional().meta({ description: 'State of the answer' }),
+    state: filterOf(AnswerState.options, 'State of the answer'),
     identity: Identity.optional(),
     verified: queryBoolean.optional().meta({
       description:

@@ -66,7 +66,7 @@ export const createApiKey = operation({
   summary: 'Create an API key',
   description:
     'For a server key, the response contains `secret` and `api_key`, which are shown only once. Public keys have neither.',
-  audit: 'api-key.created',
+  audit: 'api_key.created',
   showsSecret: true,
   body: NewApiKey,
   status: 201,
@@ -119,7 +119,7 @@ export const patchApiKey = operation({
   summary: 'Update an API key',
   description:
     'Changes name, scopes, allowed origins or expiry. All processes apply the change within a second. A revoked key cannot be changed.',
-  audit: 'api-key.updated',
+  audit: 'api_key.updated',
   params: KeyPath,
   body: ApiKeyPatch,
   status: 200,
@@ -144,7 +144,7 @@ export const rotateApiKey = operation({
   summary: 'Rotate the secrets of an API key',
   description:
     'The reply contains the new `secret` and `api_key`, which are shown only once. The previous ones stay valid for `overlap_hours`; until then the key cannot be rotated again.',
-  audit: 'api-key.rotated',
+  audit: 'api_key.rotated',
   showsSecret: true,
   params: KeyPath,
   body: ApiKeyRotation,
@@ -171,7 +171,7 @@ export const revokeApiKey = operation({
   credentials: ['session'],
   summary: 'Permanently revoke an API key',
   description: 'All processes reject the key and its tokens within a second.',
-  audit: 'api-key.revoked',
+  audit: 'api_key.revoked',
   params: KeyPath,
   status: 204,
   ifMatch: true,

@@ -69,7 +69,7 @@ export const replaceAssignmentRules = operation({
   description:
     'The first rule that matches decides about an open conversation without an assignee, within seconds. It assigns to members who are active and have fewer open and pending conversations than their capacity; otherwise the conversation waits, the oldest first. Members of the team can assign beyond it. The rules look once at each conversation, and again when its tags or priority change, it loses its assignee, or the rules change. A rule that matches again does not add its tags and priority again. Rules without an `id` are new. With `apply: new`, the open conversations without an assignee are left as they are; those that wait for a member of a rule that stays the same go on waiting.',
   right: 'tenant:write',
-  audit: 'assignment-rules.replaced',
+  audit: 'assignment_rules.replaced',
   body: AssignmentRulesInput,
   response: AssignmentRules,
   ifMatch: true,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Action, AuditEntry } from '../../domain/audit-log.ts';
+import { ACTIONS, AuditEntry } from '../../domain/audit-log.ts';
 import { rule } from '../../domain/field-errors.ts';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { filterOf, pageOf, pageQuery } from '../../domain/pages.ts';
 import { Timestamp } from '../../domain/text.ts';
 import { type AuditRow, listAuditEntries } from '../../storage/audit-log.ts';
 import { operation } from '../operation.ts';
@@ -38,7 +38,7 @@ export const readAuditLog = operation({
   right: 'audit-log:read',
   query: z.object({
     ...pageQuery,
-    action: Action.optional().meta({ description: 'The action of the entries' }),
+    action: filterOf(ACTIONS, 'Action of the entries'),
     actor: Actor.optional().meta({ description: '`member_…` or `key_…`' }),
     since: Timestamp.optional().meta({ description: 'Entries at or after this time' }),
   }),

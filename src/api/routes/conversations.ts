@@ -11,7 +11,7 @@ import {
   type Side,
 } from '../../domain/conversations.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { CHANGED_SINCE, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { CHANGED_SINCE, pageQuery, queryBoolean, valuesIn } from '../../domain/pages.ts';
 import { fieldFault, Problem, queryFault } from '../../domain/problem.ts';
 import { Timestamp } from '../../domain/text.ts';
 import { countSchema, MAX_COUNTED } from '../../domain/views.ts';
@@ -123,9 +123,9 @@ function separateDeleted(reply: OperationReply): OperationReply {
   return reply;
 }
 
-function refuseTeamFilters(filter: Record<string, unknown>): void {
+function refuseTeamFilters(filter: Record<string, unknown> & { status?: string | undefined }): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
-  if (filter.status === 'snoozed')
+  if (valuesIn(filter.status ?? '').includes('snoozed'))
     throw queryFault('status', 'unknown-value', 'Must be "open", "pending" or "resolved" with an access token.');
   if (used.length > 0) throw teamOnly(used);
 }
@@ -228,14 +228,16 @@ export const patchConversation = operation({
 });
 
 function refuseTeamChanges(body: ConversationPatch): void {
-  const foreign = Object.keys(body).filter(name => name !== 'status');
+  const { status, add_tags, remove_tags, ...others } = body;
+  const lists = Object.entries({ add_tags, remove_tags }).filter(([, tags]) => tags && tags.length > 0);
+  const foreign = [...lists.map(([name]) => name), ...Object.keys(others)];
   if (foreign.length > 0)
     throw fieldFault(
       `/${foreign[0]}`,
       'not-allowed',
       'Can only be set by the team. An access token can only set "status" to "resolved".',
     );
-  if (body.status !== undefined && body.status !== 'resolved')
+  if (status !== undefined && status !== 'resolved')
     throw fieldFault('/status', 'not-allowed', 'Must be "resolved" with an access token.');
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { EVENT_TYPES, EventPage, EventTypes, rightsToExpand } from '../../domain/events.ts';
-import { pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
+import { EVENT_TYPES, EventPage, type EventType, rightsToExpand } from '../../domain/events.ts';
+import { filterOf, pageQuery, queryBoolean, queryInt, valuesIn } from '../../domain/pages.ts';
 import { Problem, queryFault } from '../../domain/problem.ts';
 import { presentEvents } from '../../storage/event-objects.ts';
 import { type FeedBounds, listEvents, readFeedBounds } from '../../storage/events.ts';
@@ -31,7 +31,7 @@ export const readEvents = operation({
   right: 'events:read',
   query: z.object({
     after: queryInt(0, MAX_SEQUENCE).optional().meta({ description: 'Only events after this `sequence`' }),
-    types: EventTypes.optional().meta({ description: 'Only events of these types, separated by commas' }),
+    types: filterOf(EVENT_TYPES, 'Types of the events'),
     limit: pageQuery.limit,
     expand: queryBoolean.optional().meta({ description: '`true`: add `data.object`' }),
   }),
@@ -39,7 +39,8 @@ export const readEvents = operation({
   response: EventPage,
   problems: ['events-expired'],
   async handle({ caller, query }, { storage }) {
-    const { types, limit, expand = false } = query;
+    const { limit, expand = false } = query;
+    const types = query.types === undefined ? undefined : (valuesIn(query.types) as EventType[]);
     if (expand) for (const right of rightsToExpand(types ?? EVENT_TYPES)) authorize(caller, [caller.kind], right);
     const tenant = storage.forTenant(caller.tenantId);
     const bounds = await readFeedBounds(tenant);

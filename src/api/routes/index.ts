@@ -11,6 +11,7 @@ import { conversationRoutes } from './conversations.ts';
 import { eventRoutes } from './events.ts';
 import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
+import { invitationRoutes } from './invitations.ts';
 import { macroRoutes } from './macros.ts';
 import { memberRoutes } from './members.ts';
 import { messageRoutes } from './messages.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: Operation[] = [
   ...accountRoutes,
   ...tenantRoutes,
   ...memberRoutes,
+  ...invitationRoutes,
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...auditLogRoutes,

@@ -61,6 +61,22 @@ export const listQuarantine = operation({
   },
 });
 
+export const readQuarantined = operation({
+  id: 'readQuarantined',
+  method: 'get',
+  path: '/v1/quarantine/{id}',
+  tag: 'Ingestion',
+  summary: 'Get a quarantined answer',
+  credentials: ['api-key', 'session'],
+  right: 'answers:write',
+  params: QuarantinePath,
+  status: 200,
+  response: QuarantinedAnswer,
+  async handle({ caller, params }, { storage }) {
+    return presentQuarantined(await findQuarantined(storage.forTenant(caller.tenantId), params.id));
+  },
+});
+
 export const replayQuarantined = operation({
   id: 'replayQuarantined',
   method: 'post',
@@ -104,4 +120,4 @@ export const discardQuarantined = operation({
 });
 
 /** Every operation on ingestion. */
-export const ingestionRoutes = [readIngestion, listQuarantine, replayQuarantined, discardQuarantined];
+export const ingestionRoutes = [readIngestion, listQuarantine, readQuarantined, replayQuarantined, discardQuarantined];

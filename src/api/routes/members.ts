@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/durations.ts';
-import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
 import { linkTo } from '../../domain/links.ts';
 import {
-  Acceptance,
   INVITATION_DAYS,
   Invitation,
-  InvitationNotice,
   Member,
   MemberPatch,
   mailboxOf,
@@ -16,48 +14,32 @@ import {
   SentInvitation,
 } from '../../domain/members.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
-import { fieldFault, Problem } from '../../domain/problem.ts';
-import { LoggedIn } from '../../domain/sessions.ts';
 import { type Letter, sendsMails } from '../../platform/mail.ts';
-import { hashPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
-import { insertAuditEntry, SYSTEM_ACTOR } from '../../storage/audit-log.ts';
 import {
-  acceptInvitation as acceptInvitationRow,
   deleteInvitation,
-  disownAccount,
-  type FoundInvitation,
-  findInvitation,
+  findOpenInvitation,
   type InvitationRow,
   insertInvitation,
   listInvitations as listInvitationRows,
-  relieveAccount,
 } from '../../storage/invitations.ts';
 import {
   deleteMember,
-  type Joiner,
+  findMember,
   listMembers as listMemberRows,
   type MemberRow,
   relieveMember,
   relieveReader,
   updateMember,
 } from '../../storage/members.ts';
-import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import type { SessionCaller } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
-import { refuseWhilePasswordsQueued, verifyLogin } from '../credentials/login.ts';
-import { beginSession } from '../credentials/sessions.ts';
-import type { ApiDeps } from '../deps.ts';
-import { operation, reply, type UnreadRequest } from '../operation.ts';
-import { withAuditEntry } from '../pipeline/audit-trail.ts';
-import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
+import { settingsTagOf } from '../http/etag.ts';
+import { type OperationReply, operation, reply } from '../operation.ts';
 
 const shared = { tag: 'Members' } as const;
 const MemberPath = z.object({ id: typeId('member') });
-const InvitationPath = z.object({
-  token: z.string().max(200).meta({ description: 'The token of the invitation link', example: 'qH3vYc8kTz5mWn1r' }),
-});
 
 const presentMember = (row: MemberRow) => ({
   id: toTypeId('member', row.id),
@@ -69,6 +51,19 @@ const presentMember = (row: MemberRow) => ({
   capacity: row.capacity,
   created_at: row.created_at,
 });
+
+/**
+ * The tag of a member. `If-Match` compares all but the availability, which members change themselves, and which ends while a
+ * change takes their conversations from them.
+ */
+function tagOf(row: MemberRow): string {
+  const { availability, ...settings } = presentMember(row);
+  return settingsTagOf(settings, presentMember(row));
+}
+
+/** Returns a reply with a member. */
+const replyMember = (row: MemberRow, parts: OperationReply = {}) =>
+  reply({ ...parts, headers: { ETag: tagOf(row) }, body: presentMember(row) });
 
 const presentInvitation = ({ mail_status, mail_error, mail_at, ...row }: InvitationRow) => ({
   ...row,
@@ -90,6 +85,23 @@ export const listMembers = operation({
   response: pageOf(Member),
   async handle({ caller, query, after, page }, { storage }) {
     return page(await listMemberRows(storage.forTenant(caller.tenantId), query.limit, after), presentMember);
+  },
+});
+
+export const readMember = operation({
+  ...shared,
+  id: 'readMember',
+  method: 'get',
+  path: '/v1/members/{id}',
+  credentials: ['session'],
+  summary: 'Get a team member',
+  right: 'members:read',
+  params: MemberPath,
+  status: 200,
+  response: Member,
+  etag: true,
+  async handle({ caller, params }, { storage }) {
+    return replyMember(await findMember(storage.forTenant(caller.tenantId), caller.tenantId, params.id));
   },
 });
 
@@ -159,20 +171,23 @@ export const patchMember = operation({
   body: MemberPatch,
   status: 200,
   response: Member,
+  ifMatch: true,
+  etag: true,
   problems: ['last-owner'],
-  prepare: ({ caller, params, body }, { storage }) =>
-    relieveReader(storage.forTenant(caller.tenantId), managerOf(caller), params.id, body),
-  async handle({ caller, params, body }, { storage }) {
+  prepare: ({ caller, params, body, requireTag }, { storage }) =>
+    relieveReader(storage.forTenant(caller.tenantId), managerOf(caller, requireTag), params.id, body),
+  async handle({ caller, params, body, requireTag }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { member, isChanged } = await updateMember(tenant, managerOf(caller), params.id, body);
-    return reply({ body: presentMember(member), unchanged: !isChanged });
+    const { member, isChanged } = await updateMember(tenant, managerOf(caller, requireTag), params.id, body);
+    return replyMember(member, { unchanged: !isChanged });
   },
 });
 
-const managerOf = (caller: SessionCaller) => ({
+const managerOf = (caller: SessionCaller, requireTag: (etag: string, part: 'settings') => void) => ({
   ...authorOf(caller),
   role: caller.role,
   memberId: caller.memberId,
+  check: (before: MemberRow) => requireTag(tagOf(before), 'settings'),
 });
 
 export const removeMember = operation({
@@ -188,11 +203,12 @@ export const removeMember = operation({
   audit: 'member.removed',
   params: MemberPath,
   status: 204,
+  ifMatch: true,
   problems: ['last-owner'],
-  prepare: ({ caller, params }, { storage }) =>
-    relieveMember(storage.forTenant(caller.tenantId), managerOf(caller), params.id),
-  async handle({ caller, params }, { storage }) {
-    const row = await deleteMember(storage.forTenant(caller.tenantId), managerOf(caller), params.id);
+  prepare: ({ caller, params, requireTag }, { storage }) =>
+    relieveMember(storage.forTenant(caller.tenantId), managerOf(caller, requireTag), params.id),
+  async handle({ caller, params, requireTag }, { storage }) {
+    const row = await deleteMember(storage.forTenant(caller.tenantId), managerOf(caller, requireTag), params.id);
     return reply({ status: 204, body: presentMember(row) });
   },
 });
@@ -215,6 +231,23 @@ export const listInvitations = operation({
   },
 });
 
+export const readOpenInvitation = operation({
+  ...shared,
+  id: 'readOpenInvitation',
+  method: 'get',
+  path: '/v1/members/invitations/{id}',
+  credentials: ['session'],
+  summary: 'Get an open invitation, without its links',
+  right: 'members:manage',
+  params: z.object({ id: typeId('invitation') }),
+  status: 200,
+  response: Invitation,
+  etag: true,
+  async handle({ caller, params }, { storage, now }) {
+    return presentInvitation(await findOpenInvitation(storage.forTenant(caller.tenantId), params.id, now()));
+  },
+});
+
 export const revokeInvitation = operation({
   ...shared,
   id: 'revokeInvitation',
@@ -232,128 +265,14 @@ export const revokeInvitation = operation({
   },
 });
 
-export const readInvitation = operation({
-  ...shared,
-  id: 'readInvitation',
-  method: 'get',
-  path: '/v1/invitations/{token}',
-  credentials: [],
-  summary: 'Get an invitation by the token of its link',
-  description: 'For the page of the link: who invites, in which role, and whether the address already has an account.',
-  params: InvitationPath,
-  status: 200,
-  response: InvitationNotice,
-  problems: ['link-not-valid', 'database-unavailable', 'rate-limit-exceeded'],
-  async handle({ params, clientIp, limitIssue }, { storage, now }) {
-    await limitIssue('invitation-ip', clientIp());
-    const found = await findInvitation(storage, sha256(params.token), now());
-    return {
-      tenant_name: found.tenant_name,
-      email: found.email,
-      role: found.role,
-      account_exists: found.account_id !== null,
-      not_my_account_allowed: found.is_mailed && found.account_id !== null && !found.is_proven,
-      expires_at: found.expires_at,
-    };
-  },
-});
-
-export const acceptInvitation = operation({
-  ...shared,
-  id: 'acceptInvitation',
-  method: 'post',
-  path: '/v1/invitations/{token}/accept',
-  credentials: [],
-  summary: 'Accept an invitation and log in',
-  description:
-    'If the address has an account, `password` must be its password, and the account keeps its name. Otherwise, an account is created with the name and password of the body. With `not_my_account`, an existing account that has not proven the address is deleted with its sessions and memberships, and a new one is created; only the mailed link accepts that. An invitation can be accepted only once.',
-  sameOrigin: true,
-  params: InvitationPath,
-  body: Acceptance,
-  status: 200,
-  sends: ['Set-Cookie'],
-  response: LoggedIn,
-  problems: [
-    'link-not-valid',
-    'login-failed',
-    'totp-required',
-    'not-allowed',
-    'member-exists',
-    'limit-reached',
-    'cross-site-request',
-    'rate-limit-exceeded',
-    'database-unavailable',
-  ],
-  handle: (request, deps) =>
-    withAuditEntry('member.joined', request, deps, async transactionDeps => {
-      const { storage, now } = transactionDeps;
-      const tokenHash = sha256(request.params.token);
-      const invitation = await findInvitation(storage, tokenHash, now());
-      const replaces = request.body.not_my_account === true;
-      if (replaces) requireReplaceable(invitation);
-      const person = await joinerOf(invitation, request, transactionDeps);
-      const started = beginSession(deviceOf(request), transactionDeps);
-      if (replaces && invitation.account_id !== null) {
-        await relieveAccount(deps.storage, invitation.account_id);
-        await removeAccount(invitation, tokenHash, request, transactionDeps);
-      }
-      await acceptInvitationRow(storage, invitation, person, now());
-      await startSession(storage.forAccount(person.id), started.row, now());
-      const actor = { accountId: person.id, tenantId: invitation.tenant_id };
-      return { actor, result: await replyLoggedIn(storage, person.id, started) };
-    }),
-});
-
-function requireReplaceable({ is_mailed, is_proven }: FoundInvitation): void {
-  if (!is_mailed) throw new Problem('not-allowed', 'Only the mailed link of an invitation accepts `not_my_account`.');
-  if (is_proven) throw new Problem('not-allowed', 'The owner of the account has proven the address.');
-}
-
-/** Returns the person who accepts an invitation: the account of the address after a login, or a new one. */
-async function joinerOf(
-  { email, account_id }: FoundInvitation,
-  request: UnreadRequest<unknown> & { body: z.output<typeof Acceptance> },
-  deps: ApiDeps,
-): Promise<Joiner> {
-  const { name, password, totp, not_my_account } = request.body;
-  if (password === undefined) throw fieldFault('/password', 'required', 'Is required.');
-  refuseWhilePasswordsQueued();
-  if (account_id !== null && not_my_account !== true)
-    return { ...(await verifyLogin({ email, password, totp }, request, deps)), exists: true };
-  if (name === undefined) throw fieldFault('/name', 'required', 'Is required for a new account.');
-  return { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false };
-}
-
-/**
- * Removes the unproven account of an address, and records in each of its tenants that it is no longer a member. The entries
- * omit the IP address of the request, because its sender is not a member of these tenants.
- */
-async function removeAccount(
-  invitation: FoundInvitation,
-  tokenHash: Buffer,
-  { requestId }: UnreadRequest<unknown>,
-  { storage, now, log }: ApiDeps,
-): Promise<void> {
-  for (const { tenantId, memberId } of await disownAccount(storage, invitation, tokenHash, now())) {
-    const target_id = toTypeId('member', memberId);
-    log.warn(
-      { member: target_id, tenant: toTypeId('tenant', tenantId) },
-      'a member lost an address that was not theirs',
-    );
-    const about = { action: 'member.removed', target_id, target_name: invitation.email } as const;
-    const entry = { ...SYSTEM_ACTOR, ...about, fields: ['not_my_account'], request_id: requestId };
-    await insertAuditEntry(storage.forTenant(tenantId), entry, now());
-  }
-}
-
-/** Every operation on members and invitations; a fixed path stands before a pattern. */
+/** Every operation on members and the invitations of a tenant; a fixed path stands before a pattern. */
 export const memberRoutes = [
   listMembers,
   inviteMember,
   listInvitations,
+  readOpenInvitation,
   revokeInvitation,
+  readMember,
   patchMember,
   removeMember,
-  readInvitation,
-  acceptInvitation,
 ];

@@ -6,8 +6,9 @@ import { presentMessage } from '../../domain/message-replies.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
+import type { MessageRow } from '../../storage/conversation-rows.ts';
 import { changeMessage } from '../../storage/message-edits.ts';
-import { listMessages as listMessageRows } from '../../storage/message-lists.ts';
+import { findMessage, listMessages as listMessageRows } from '../../storage/message-lists.ts';
 import { insertMessage, markRead } from '../../storage/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
@@ -70,6 +71,7 @@ export const createMessage = operation({
   status: 201,
   sends: ['Location'],
   response: Message,
+  etag: true,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   problems: ['message-conflict', 'conversation-moved', 'conversation-deleted', 'limit-reached'],
   async handle({ caller, params, body }, { storage, metrics }) {
@@ -92,10 +94,29 @@ export const createMessage = operation({
 
 function refuseTeamFields({ kind, after, force, mentions }: NewMessage): void {
   if (kind === 'note') throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
-  for (const [field, value] of Object.entries({ after, force, mentions }))
+  for (const [field, value] of Object.entries({ after, force, mentions: mentions?.length ? mentions : undefined }))
     if (value !== undefined)
       throw fieldFault(`/${field}`, 'not-allowed', 'Must be omitted with an access token: only for the team.');
 }
+
+export const readMessage = operation({
+  id: 'readMessage',
+  method: 'get',
+  path: '/v1/conversations/{id}/messages/{message_id}',
+  tag: 'Conversations',
+  summary: 'Get a message',
+  description: 'Notes and events are visible only to the team.',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:read',
+  params: MessagePath,
+  status: 200,
+  response: Message,
+  etag: true,
+  async handle({ caller, params }, { storage }) {
+    const message = await findMessage(storage.forTenant(caller.tenantId), addressOf(params, caller));
+    return presentMessage(sideOfCaller(caller))(message);
+  },
+});
 
 export const patchMessage = operation({
   id: 'patchMessage',
@@ -111,12 +132,16 @@ export const patchMessage = operation({
   body: MessagePatch,
   status: 200,
   response: Message,
+  ifMatch: true,
+  etag: true,
   problems: ['message-not-editable'],
-  async handle({ caller, params, body }, { storage }) {
+  async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const change = { body: body.body, format: body.format };
-    const { message, isChanged } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change);
-    return reply({ body: presentMessage(sideOfCaller(caller))(message), unchanged: !isChanged });
+    const present = presentMessage(sideOfCaller(caller));
+    const check = (before: MessageRow) => requireMatch(present(before));
+    const { message } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change, check);
+    return present(message);
   },
 });
 
@@ -133,10 +158,12 @@ export const redactMessage = operation({
   audit: 'message.redacted',
   params: MessagePath,
   status: 204,
+  ifMatch: true,
   problems: ['message-not-editable'],
-  async handle({ caller, params }, { storage }) {
+  async handle({ caller, params, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { isChanged } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact');
+    const check = (before: MessageRow) => requireMatch(presentMessage(sideOfCaller(caller))(before));
+    const { isChanged } = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact', check);
     return reply({ status: 204, unchanged: !isChanged });
   },
 });
@@ -159,4 +186,11 @@ export const markConversationRead = operation({
 });
 
 /** Every operation on the messages of a conversation. */
-export const messageRoutes = [listMessages, createMessage, patchMessage, redactMessage, markConversationRead];
+export const messageRoutes = [
+  listMessages,
+  createMessage,
+  readMessage,
+  patchMessage,
+  redactMessage,
+  markConversationRead,
+];

@@ -51,12 +51,18 @@ export const readOpenApi = operation({
   path: '/openapi.json',
   credentials: [],
   summary: 'Get this document (OpenAPI 3.1)',
-  description: 'The document of the running version, with its own address in `servers`.',
+  description:
+    'The document of the running version, with its own address in `servers`. Any origin may read it. Compressed with gzip for clients that accept it.',
+  crossOrigin: true,
+  sends: ['Vary'],
   response: z.object({}).loose().meta({ id: 'OpenApiDocument' }),
   etag: true,
-  handle(_, { openApi }) {
-    const { json, etag } = openApi();
-    return reply({ headers: { ETag: etag }, body: json });
+  handle({ acceptsGzip }, { openApi }) {
+    const { json, gzip, etag } = openApi();
+    const headers = { ETag: etag, Vary: 'Accept-Encoding' };
+    if (!acceptsGzip()) return reply({ headers, body: json });
+    const encoded = { ETag: etag.replace(/"$/, '-gzip"'), 'Content-Encoding': 'gzip' };
+    return reply({ headers: { ...headers, ...encoded }, body: gzip });
   },
 });
 

@@ -3,7 +3,7 @@ import type { Action } from '../../domain/audit-log.ts';
 import { copyRules, hasLaterRules, refuseRules, toCardRules } from '../../domain/card-rules.ts';
 import { noCounts } from '../../domain/counts.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { filterOf, pageOf, pageQuery } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
 import {
   applyPatch,
@@ -75,8 +75,8 @@ export const listQuestions = operation({
   right: 'questions:read',
   query: z.object({
     ...pageQuery,
-    status: QuestionStatus.optional().meta({ description: 'Status of the question' }),
-    type: QuestionType.optional().meta({ description: 'Type of the question' }),
+    status: filterOf(QuestionStatus.options, 'Status of the question'),
+    type: filterOf(QuestionType.options, 'Type of the question'),
     q: text(200, 1).optional().meta({ description: 'Substring of the name or the title' }),
     include: z.literal('results').optional().meta({ description: '`results`: include the results of each question' }),
   }),
@@ -301,7 +301,7 @@ export const cloneQuestion = operation({
   right: 'questions:write',
   audit: 'question.cloned',
   params: QuestionPath,
-  status: 200,
+  status: 201,
   sends: ['Location'],
   response: Question,
   etag: true,

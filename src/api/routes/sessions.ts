@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf } from '../../domain/pages.ts';
+import { notFound } from '../../domain/problem.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
 import { sendsMails } from '../../platform/mail.ts';
 import { hasOwner } from '../../storage/accounts.ts';
@@ -11,6 +12,7 @@ import {
   startSession,
 } from '../../storage/sessions.ts';
 import { linkSubject } from '../../storage/subjects.ts';
+import type { PersonCaller } from '../caller.ts';
 import { clearCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';
 import { LINK_COOKIE, openLink } from '../credentials/oidc.ts';
@@ -22,6 +24,7 @@ import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
+const SessionPath = z.object({ id: typeId('session') });
 
 export const readLoginOptions = operation({
   ...shared,
@@ -115,16 +118,41 @@ export const listSessions = operation({
   description: 'One entry per browser in which you are logged in. All of them fit into one page.',
   status: 200,
   response: pageOf(Session),
-  async handle({ caller, page }, { storage, config, now }) {
-    const idle = config.SESSION_IDLE_HOURS;
-    const rows = await listSessionRows(storage.forAccount(caller.accountId));
-    const live = rows.filter(row => sessionEnd(row, idle) > now());
-    return page({ rows: live, next: null }, row => ({
+  async handle({ caller, page }, deps) {
+    return page({ rows: await readLiveSessions(caller, deps), next: null }, session => session);
+  },
+});
+
+/** Returns the caller's sessions that have not ended, as the API shows them. */
+async function readLiveSessions({ accountId, sessionId }: PersonCaller, { storage, config, now }: ApiDeps) {
+  const rows = await listSessionRows(storage.forAccount(accountId));
+  return rows
+    .map(row => ({
       ...row,
       id: toTypeId('session', row.id),
-      current: row.id === caller.sessionId,
-      expires_at: sessionEnd(row, idle),
-    }));
+      current: row.id === sessionId,
+      expires_at: sessionEnd(row, config.SESSION_IDLE_HOURS),
+    }))
+    .filter(({ expires_at }) => expires_at > now());
+}
+
+export const readSession = operation({
+  ...shared,
+  id: 'readSession',
+  method: 'get',
+  path: '/v1/sessions/{id}',
+  credentials: ['person'],
+  summary: 'Get one of your sessions',
+  description: "Another person's session, and one that has ended, is 404.",
+  params: SessionPath,
+  status: 200,
+  response: Session,
+  etag: true,
+  async handle({ caller, params }, deps) {
+    const id = toTypeId('session', params.id);
+    const session = (await readLiveSessions(caller, deps)).find(each => each.id === id);
+    if (!session) throw notFound('session');
+    return session;
   },
 });
 
@@ -155,7 +183,7 @@ export const endSession = operation({
   description:
     'The browser with that session is logged out with its next request. Ending an unknown session returns 404.',
   audit: 'session.ended',
-  params: z.object({ id: typeId('session') }),
+  params: SessionPath,
   status: 204,
   async handle({ caller, params }, { storage }) {
     await deleteSession(storage.forAccount(caller.accountId), params.id);
@@ -163,4 +191,4 @@ export const endSession = operation({
 });
 
 /** Every operation on sessions. */
-export const sessionRoutes = [readLoginOptions, logIn, logOut, listSessions, endSessions, endSession];
+export const sessionRoutes = [readLoginOptions, logIn, logOut, listSessions, endSessions, readSession, endSession];

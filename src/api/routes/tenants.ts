@@ -5,13 +5,15 @@ import { toTypeId, typeId } from '../../domain/ids.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { changedSettings, presentTenant, Tenant, TenantPatch } from '../../domain/tenants.ts';
 import { deleteTenant } from '../../storage/deleted-tenants.ts';
-import { fillDemo, insertDemoTenant, lockDemoTenants } from '../../storage/demo.ts';
+import { fillDemo, insertDemoTenant, listDemoTenants, lockDemoTenants } from '../../storage/demo.ts';
 import { findTenant, updateTenant } from '../../storage/tenants.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply } from '../operation.ts';
 import { recordAuditEntry } from '../pipeline/audit-trail.ts';
 
 const shared = { path: '/v1/tenant', tag: 'Tenant', status: 200 } as const;
+
+const DemoTenantPath = z.object({ id: typeId('tenant') });
 
 export const readTenant = operation({
   ...shared,
@@ -75,8 +77,9 @@ export const createDemoTenant = operation({
   summary: 'Create a separate tenant with demo data',
   description:
     'Six weeks of data of a small shop: questions, some 650 answers, 40 people and 8 conversations. The caller becomes the owner of the new tenant. Other tenants are neither read nor changed. A person can own one demo tenant at a time. The answers are stored by a worker within seconds.',
-  audit: 'demo-tenant.created',
+  audit: 'demo_tenant.created',
   status: 201,
+  sends: ['Location'],
   response: TenantName,
   problems: ['limit-reached', 'queue-unavailable'],
   async handle(request, deps) {
@@ -97,7 +100,8 @@ export const createDemoTenant = operation({
     const owner = { ...caller, tenantId: tenant.id, memberId, role: 'owner' } as const;
     const origin = { clientIp: () => request.clientIp(), requestId, sent: undefined, pathId: undefined };
     await recordAuditEntry('tenant.created', owner, origin, body, deps);
-    return reply({ body, afterwards: outside => fillOrDelete(tenant.id, answers, { ...deps, ...outside }) });
+    const headers = { Location: `/v1/demo-tenants/${body.id}` };
+    return reply({ headers, body, afterwards: outside => fillOrDelete(tenant.id, answers, { ...deps, ...outside }) });
   },
 });
 
@@ -111,6 +115,24 @@ async function fillOrDelete(tenantId: string, answers: AcceptedAnswer[], deps: A
   }
 }
 
+export const readDemoTenant = operation({
+  tag: 'Tenant',
+  id: 'readDemoTenant',
+  method: 'get',
+  path: '/v1/demo-tenants/{id}',
+  credentials: ['session'],
+  right: 'tenant:write',
+  summary: 'Get a demo tenant that you own',
+  params: DemoTenantPath,
+  status: 200,
+  response: TenantName,
+  async handle({ caller, params }, { storage }) {
+    const found = (await listDemoTenants(storage, caller.accountId)).find(({ id }) => id === params.id);
+    if (!found) throw notFound('demo tenant');
+    return { id: toTypeId('tenant', found.id), name: found.name, demo: true };
+  },
+});
+
 export const deleteDemoTenant = operation({
   tag: 'Tenant',
   id: 'deleteDemoTenant',
@@ -121,8 +143,8 @@ export const deleteDemoTenant = operation({
   summary: 'Delete a demo tenant with all its data',
   description:
     'Permanently deletes a demo tenant that the caller owns, with everything in it, also what was added later. `Tenant-Id` names another tenant, whose audit log keeps the entry. 404 for every tenant that is not such a demo tenant.',
-  audit: 'demo-tenant.deleted',
-  params: z.object({ id: typeId('tenant') }),
+  audit: 'demo_tenant.deleted',
+  params: DemoTenantPath,
   status: 204,
   async handle({ caller, params }, { storage }) {
     const owned = await lockDemoTenants(storage, caller.accountId);
@@ -134,4 +156,4 @@ export const deleteDemoTenant = operation({
 });
 
 /** Every operation on the tenant itself, and on demo tenants. */
-export const tenantRoutes = [readTenant, patchTenant, createDemoTenant, deleteDemoTenant];
+export const tenantRoutes = [readTenant, patchTenant, createDemoTenant, readDemoTenant, deleteDemoTenant];

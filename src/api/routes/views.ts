@@ -15,6 +15,7 @@ import { countConversations } from '../../storage/conversation-counts.ts';
 import type { ConversationFilter } from '../../storage/conversation-lists.ts';
 import {
   deleteView as deleteViewRow,
+  findView,
   insertView,
   listViews as listViewRows,
   readViews,
@@ -65,12 +66,33 @@ export const createView = operation({
   audit: 'view.created',
   body: NewView,
   status: 201,
+  sends: ['Location'],
   response: View,
+  etag: true,
   problems: ['limit-reached'],
   async handle({ caller, body, receivedAt }, { storage }) {
     const { name, filter = {}, sort = DEFAULT_SORT, shared = false } = body;
     const tenant = storage.forTenant(caller.tenantId);
-    return presentView(await insertView(tenant, caller.memberId, { name, filter, sort, shared }, receivedAt));
+    const view = presentView(await insertView(tenant, caller.memberId, { name, filter, sort, shared }, receivedAt));
+    return reply({ headers: { Location: `/v1/views/${view.id}` }, body: view });
+  },
+});
+
+export const readView = operation({
+  ...shared,
+  id: 'readView',
+  method: 'get',
+  path: '/v1/views/{id}',
+  summary: 'Get a view',
+  description: 'One of your own, or a shared one.',
+  right: 'conversations:read',
+  params: ViewPath,
+  status: 200,
+  response: View,
+  etag: true,
+  async handle({ caller, params }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    return presentView(await findView(tenant, caller.tenantId, caller.memberId, params.id));
   },
 });
 
@@ -88,9 +110,14 @@ export const patchView = operation({
   body: ViewPatch,
   status: 200,
   response: View,
+  ifMatch: true,
+  etag: true,
   problems: ['limit-reached'],
-  async handle({ caller, params, body, receivedAt }, { storage }) {
-    const change = (before: ViewRow) => ({ ...before, ...body });
+  async handle({ caller, params, body, receivedAt, requireMatch }, { storage }) {
+    const change = (before: ViewRow) => {
+      requireMatch(presentView(before));
+      return { ...before, ...body };
+    };
     const tenant = storage.forTenant(caller.tenantId);
     const { view, isChanged } = await updateView(tenant, caller.memberId, params.id, change, receivedAt);
     return reply({ body: presentView(view), unchanged: !isChanged });
@@ -107,8 +134,10 @@ export const deleteView = operation({
   audit: 'view.deleted',
   params: ViewPath,
   status: 204,
-  async handle({ caller, params }, { storage }) {
-    const row = await deleteViewRow(storage.forTenant(caller.tenantId), caller.memberId, params.id);
+  ifMatch: true,
+  async handle({ caller, params, requireMatch }, { storage }) {
+    const check = (before: ViewRow) => requireMatch(presentView(before));
+    const row = await deleteViewRow(storage.forTenant(caller.tenantId), caller.memberId, params.id, check);
     return reply({ status: 204, body: presentView(row) });
   },
 });
@@ -151,4 +180,4 @@ export const countConversationsOfViews = operation({
 });
 
 /** Every operation on views. The counts come before a conversation's path. */
-export const viewRoutes = [countConversationsOfViews, listViews, createView, patchView, deleteView];
+export const viewRoutes = [countConversationsOfViews, listViews, createView, readView, patchView, deleteView];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Delivery, DeliveryStatus, presentDelivery, type StoredDelivery } from '../../domain/deliveries.ts';
 import { rightsToExpand } from '../../domain/events.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
+import { filterOf, pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
 import {
   NewWebhook,
@@ -19,6 +19,7 @@ import {
 } from '../../domain/webhooks.ts';
 import { type Outbound, UrlNotAllowed } from '../../platform/outbound.ts';
 import {
+  findDelivery,
   insertTest,
   listDeliveries as listDeliveryRows,
   replayDelivery as replayOne,
@@ -40,6 +41,7 @@ import { settingsTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
 const WebhookPath = z.object({ id: typeId('webhook') });
+const DeliveryPath = z.object({ id: typeId('webhook'), delivery_id: typeId('delivery') });
 
 const present = (row: WebhookRow, now: Date, secret?: string) => presentWebhook(row, lagOf(row, now), now, secret);
 
@@ -244,7 +246,7 @@ export const listDeliveries = operation({
   params: WebhookPath,
   query: z.object({
     ...pageQuery,
-    status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status' }),
+    status: filterOf(DeliveryStatus.options, 'Status of the delivery'),
     after: queryInt(0, 9_999_999_999).optional().meta({ description: 'Only of events after this `sequence`' }),
   }),
   status: 200,
@@ -256,6 +258,20 @@ export const listDeliveries = operation({
   },
 });
 
+export const readDelivery = operation({
+  ...shared,
+  id: 'readDelivery',
+  method: 'get',
+  path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
+  summary: 'Get an attempt of a webhook',
+  params: DeliveryPath,
+  status: 200,
+  response: Delivery,
+  async handle({ caller, params }, { storage }) {
+    return presentDelivery(await findDelivery(storage.forTenant(caller.tenantId), params.id, params.delivery_id));
+  },
+});
+
 export const replayDelivery = operation({
   ...shared,
   id: 'replayDelivery',
@@ -264,7 +280,7 @@ export const replayDelivery = operation({
   summary: 'Send an event again',
   description: 'Sends the event of a delivery again, under its `webhook-id`, with the object as it is now.',
   audit: 'webhook.replayed',
-  params: z.object({ id: typeId('webhook'), delivery_id: typeId('delivery') }),
+  params: DeliveryPath,
   status: 200,
   response: Delivery,
   problems: ['invalid-transition'],
@@ -301,5 +317,5 @@ export const replayDeliveries = operation({
 /** Every operation on webhooks. */
 export const webhookRoutes = [
   ...[listWebhooks, createWebhook, readWebhook, patchWebhook, deleteWebhook],
-  ...[rotateWebhookSecret, testWebhook, listDeliveries, replayDelivery, replayDeliveries],
+  ...[rotateWebhookSecret, testWebhook, listDeliveries, readDelivery, replayDelivery, replayDeliveries],
 ];

@@ -362,7 +362,7 @@ export const QUESTION_MISTAKES: Mistake[] = [
     422,
     'unknown-value',
     '@status',
-    'Must be "draft", "scheduled", "live", "paused", "closed" or "archived".',
+    'Must be one of draft, scheduled, live, paused, closed, archived, or several of them separated by commas.',
   ],
   [
     'days in another order',

@@ -144,6 +144,8 @@ describe('requests.json', () => {
       createConversations(client).listMessages(params.id, query).page(),
     createMessage: (client, { params, body }: { params: { id: string }; body: never }) =>
       createConversations(client).createMessage(params.id, body),
+    readMessage: (client, { params }: { params: { id: string; message_id: string } }) =>
+      createConversations(client).readMessage(params.id, params.message_id),
     patchMessage: (client, { params, body }: { params: { id: string; message_id: string }; body: never }) =>
       createConversations(client).updateMessage(params.id, params.message_id, body),
     redactMessage: (client, { params }: { params: { id: string; message_id: string } }) =>

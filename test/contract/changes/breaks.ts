@@ -62,7 +62,7 @@ export const BREAKS: [name: string, change: (document: Document) => unknown, rep
     d => operation(d, 'patch', '/v1/questions/{id}').parameters.splice(1),
     /parameter-removed/,
   ],
-  ['removes a status', document => delete list(document).responses[429], /status-removed/],
+  ['removes a status', document => delete list(document).responses[200], /success-status-removed/],
   ['removes a kind of credential', document => list(document).security.pop(), /api-security-removed/],
   [
     'requires a parameter',

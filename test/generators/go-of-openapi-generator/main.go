@@ -121,6 +121,20 @@ func main() {
 	patch := openapi.QuestionPatch{Priority: openapi.PtrInt32(5)}
 	_, stale, _ := team.QuestionsAPI.PatchQuestion(ctx, question.Id).IfMatch(`"old"`).QuestionPatch(patch).Execute()
 
+	me := got(user.TokensAPI.WhoAmI(ctx).Execute())
+	conditional := os.Getenv("PARLEY_QUESTION")
+	var condition *float64
+	for _, each := range got(user.CardsAPI.ListCards(ctx).Execute()).Data {
+		if each.QuestionId == conditional {
+			condition = each.Steps[1].ShowIf.Get().Value.Float64
+		}
+	}
+	patched := got(team.QuestionsAPI.PatchQuestion(ctx, conditional).QuestionPatch(patch).Execute())
+	thread := conversations.Data[0].Id
+	message := got(team.ConversationsAPI.CreateMessage(ctx, thread).MessageInput(*openapi.NewMessageInput("Yes?")).Execute())
+	change := openapi.ConversationPatch{Status: openapi.PtrString("resolved")}
+	resolved := got(team.ConversationsAPI.PatchConversation(ctx, thread).ConversationPatch(change).Execute())
+
 	limited := clientOf(os.Getenv("PARLEY_LIMITED_URL"), os.Getenv("PARLEY_KEY"))
 	retryAfter := until(func() *string {
 		_, response, _ := limited.QuestionsAPI.ListQuestions(ctx).Execute()
@@ -146,7 +160,14 @@ func main() {
 		"conversations": len(conversations.Data),
 		"stale":         statusOf(stale),
 		"retry":         seconds > 0,
-		"tomorrow":      []string{cards.Data[0].Steps[0].Type, later.Data[0].Status, codeOf(failed)},
+		"changes": map[string]any{
+			"me":           me.UserMe.Identity,
+			"condition":    condition,
+			"priority":     patched.Priority,
+			"message":      message.Kind,
+			"conversation": resolved.Status,
+		},
+		"tomorrow": []string{cards.Data[0].Steps[0].Type, later.Data[0].Status, codeOf(failed)},
 	})
 	check(err)
 	fmt.Println(string(output))

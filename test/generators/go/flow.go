@@ -129,6 +129,30 @@ func main() {
 	stale, err := team.PatchQuestionWithResponse(ctx, question.Id, &parley.PatchQuestionParams{IfMatch: ptr(`"old"`)}, parley.QuestionPatch{Priority: ptr(5)})
 	check(err)
 
+	who, err := user.WhoAmIWithResponse(ctx, &parley.WhoAmIParams{})
+	check(err)
+	me, err := must(who.JSON200, who.Body).AsUserMe()
+	check(err)
+	conditional := os.Getenv("PARLEY_QUESTION")
+	asked, err := user.ListCardsWithResponse(ctx, &parley.ListCardsParams{})
+	check(err)
+	var condition float64
+	for _, each := range must(asked.JSON200, asked.Body).Data {
+		if each.QuestionId == conditional {
+			condition, err = each.Steps[1].ShowIf.Value.AsConditionValue0()
+			check(err)
+		}
+	}
+	patch := parley.QuestionPatch{Priority: ptr(5)}
+	patched, err := team.PatchQuestionWithResponse(ctx, conditional, &parley.PatchQuestionParams{}, patch)
+	check(err)
+	thread := must(conversations.JSON200, conversations.Body).Data[0].Id
+	message, err := team.CreateMessageWithResponse(ctx, thread, &parley.CreateMessageParams{}, parley.MessageInput{Body: "Yes?"})
+	check(err)
+	status := parley.ConversationPatchStatus("resolved")
+	resolved, err := team.PatchConversationWithResponse(ctx, thread, &parley.PatchConversationParams{}, parley.ConversationPatch{Status: &status})
+	check(err)
+
 	limited := clientOf(os.Getenv("PARLEY_LIMITED_URL"), os.Getenv("PARLEY_KEY"))
 	retryAfter := until(func() *string {
 		reply, err := limited.ListQuestionsWithResponse(ctx, &parley.ListQuestionsParams{})
@@ -158,10 +182,17 @@ func main() {
 		"conversations": len(must(conversations.JSON200, conversations.Body).Data),
 		"stale":         stale.StatusCode(),
 		"retry":         seconds > 0,
+		"changes": map[string]any{
+			"me":           me.Identity,
+			"condition":    condition,
+			"priority":     must(patched.JSON200, patched.Body).Priority,
+			"message":      must(message.JSON201, message.Body).Kind,
+			"conversation": must(resolved.JSON200, resolved.Body).Status,
+		},
 		"tomorrow": []string{
 			must(cards.JSON200, cards.Body).Data[0].Steps[0].Type,
 			must(later.JSON200, later.Body).Data[0].Status,
-			must(failed.ApplicationproblemJSON404, failed.Body).Code,
+			must(failed.ApplicationproblemJSONDefault, failed.Body).Code,
 		},
 	})
 	check(err)

@@ -16,12 +16,16 @@ import org.openapitools.client.api.ConversationsApi;
 import org.openapitools.client.api.ConversationsApi.*;
 import org.openapitools.client.api.QuestionsApi;
 import org.openapitools.client.api.QuestionsApi.*;
+import org.openapitools.client.api.TokensApi;
+import org.openapitools.client.api.TokensApi.*;
 import org.openapitools.client.model.Answer;
 import org.openapitools.client.model.AnswerBatch;
 import org.openapitools.client.model.AnswerInput;
 import org.openapitools.client.model.AnswerValue;
 import org.openapitools.client.model.Card;
 import org.openapitools.client.model.ConversationInput;
+import org.openapitools.client.model.ConversationPatch;
+import org.openapitools.client.model.MessageInput;
 import org.openapitools.client.model.NpsConfig;
 import org.openapitools.client.model.NpsQuestionInput;
 import org.openapitools.client.model.QuestionInput;
@@ -115,6 +119,22 @@ public class Flow {
         var stale = failureOf(() -> questions.patchQuestion(
             APIPatchQuestionRequest.newBuilder().id(question.getId()).questionPatch(new QuestionPatch().priority(5)).ifMatch("\"old\"").build()));
 
+        var me = new TokensApi(user).whoAmI(APIWhoAmIRequest.newBuilder().build()).getUserMe();
+        var conditional = System.getenv("PARLEY_QUESTION");
+        var asked = new CardsApi(user).listCards(APIListCardsRequest.newBuilder().build()).getData().stream()
+            .filter(each -> each.getQuestionId().equals(conditional))
+            .findFirst()
+            .orElseThrow();
+        var patched = questions.patchQuestion(
+            APIPatchQuestionRequest.newBuilder().id(conditional).questionPatch(new QuestionPatch().priority(5)).build());
+        var threads = new ConversationsApi(team);
+        var thread = conversations.getData().get(0).getId();
+        var message = threads.createMessage(
+            APICreateMessageRequest.newBuilder().id(thread).messageInput(new MessageInput().body("Yes?")).build());
+        var change = new ConversationPatch().status(ConversationPatch.StatusEnum.RESOLVED);
+        var resolved = threads.patchConversation(
+            APIPatchConversationRequest.newBuilder().id(thread).conversationPatch(change).build());
+
         var limited = new QuestionsApi(clientOf("PARLEY_LIMITED_URL", "PARLEY_KEY"));
         ApiException refused = until(() -> failureOf(() ->
             limited.listQuestions(APIListQuestionsRequest.newBuilder().build())));
@@ -137,6 +157,12 @@ public class Flow {
             "conversations", conversations.getData().size(),
             "stale", stale.getCode(),
             "retry", retryAfter > 0));
+        seen.put("changes", Map.of(
+            "me", me.getIdentity(),
+            "condition", asked.getSteps().get(1).getShowIf().getValue(),
+            "priority", patched.getPriority(),
+            "message", message.getKind(),
+            "conversation", resolved.getStatus()));
         seen.put("tomorrow", List.of(
             laterCard.getSteps().get(0).getType(), later.getStatus(), problemOf(failed).get("code").asText()));
         System.out.println(JSON.writeValueAsString(seen));

@@ -13,7 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent / "generated"))
 from parley_client import AuthenticatedClient
 from parley_client.api.answers import read_answer, record_answers
 from parley_client.api.cards import list_cards
-from parley_client.api.conversations import create_conversation, list_conversations
+from parley_client.api.conversations import (
+    create_conversation,
+    create_message,
+    list_conversations,
+    patch_conversation,
+)
 from parley_client.api.questions import (
     create_question,
     list_questions,
@@ -22,12 +27,16 @@ from parley_client.api.questions import (
     read_question,
     read_results,
 )
+from parley_client.api.tokens import who_am_i
 from parley_client.models import (
     AnswerBatch,
     AnswerInput,
     AnswerInputState,
     AnswerInputValues,
     ConversationInput,
+    ConversationPatch,
+    ConversationPatchStatus,
+    MessageInput,
     NpsConfig,
     NpsQuestionInput,
     QuestionPatch,
@@ -96,6 +105,16 @@ conversations = list_conversations.sync(client=team, limit=100, verified=True)
 
 stale = patch_question.sync_detailed(question.id, client=team, if_match='"old"', body=QuestionPatch(priority=5))
 
+me = who_am_i.sync(client=user)
+conditional = os.environ["PARLEY_QUESTION"]
+asked = next(card for card in list_cards.sync(client=user).data if card.question_id == conditional)
+patched = patch_question.sync(conditional, client=team, body=QuestionPatch(priority=5))
+thread = conversations.data[0].id
+message = create_message.sync(thread, client=team, body=MessageInput(body="Yes?"))
+resolved = patch_conversation.sync(
+    thread, client=team, body=ConversationPatch(status=ConversationPatchStatus.RESOLVED)
+)
+
 limited = client_of("PARLEY_LIMITED_URL", "PARLEY_KEY")
 
 
@@ -122,6 +141,13 @@ print(
             "conversations": len(conversations.data),
             "stale": int(stale.status_code),
             "retry": int(refused.headers["Retry-After"]) > 0,
+            "changes": {
+                "me": me.identity,
+                "condition": asked.steps[1].show_if.value,
+                "priority": patched.priority,
+                "message": message.kind,
+                "conversation": resolved.status,
+            },
             "tomorrow": [later_card.steps[0].type_, later.status, failed.code],
         }
     )

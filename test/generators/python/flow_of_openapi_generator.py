@@ -18,13 +18,16 @@ from openapi_client import (
     CardsApi,
     Configuration,
     ConversationInput,
+    ConversationPatch,
     ConversationsApi,
+    MessageInput,
     NpsConfig,
     NpsQuestionInput,
     QuestionInput,
     QuestionPatch,
     QuestionsApi,
     ScaleLabels,
+    TokensApi,
 )
 from openapi_client.exceptions import ApiException, NotFoundException
 
@@ -100,6 +103,14 @@ conversations = ConversationsApi(team).list_conversations(limit=100, verified=Tr
 
 stale = failure_of(lambda: questions.patch_question(question.id, QuestionPatch(priority=5), if_match='"old"'))
 
+me = TokensApi(user).who_am_i().actual_instance
+conditional = os.environ["PARLEY_QUESTION"]
+asked = next(card for card in CardsApi(user).list_cards().data if card.question_id == conditional)
+patched = questions.patch_question(conditional, QuestionPatch(priority=5))
+thread = conversations.data[0].id
+message = ConversationsApi(team).create_message(thread, MessageInput(body="Yes?"))
+resolved = ConversationsApi(team).patch_conversation(thread, ConversationPatch(status="resolved"))
+
 limited = QuestionsApi(client_of("PARLEY_LIMITED_URL", "PARLEY_KEY"))
 refused = until(lambda: failure_of(limited.list_questions))
 
@@ -119,6 +130,13 @@ print(
             "conversations": len(conversations.data),
             "stale": stale.status,
             "retry": int(refused.headers["Retry-After"]) > 0,
+            "changes": {
+                "me": me.identity,
+                "condition": asked.steps[1].show_if.value.actual_instance,
+                "priority": patched.priority,
+                "message": message.kind,
+                "conversation": resolved.status,
+            },
             "tomorrow": [later_card.steps[0].type, later.status, failed.data.code],
         }
     )

@@ -2,7 +2,7 @@
  * The main flow with the `typescript-fetch` client of openapi-generator, which is compiled in its folder. Prints what it saw
  * as JSON.
  */
-import { AnswersApi, CardsApi, Configuration, ConversationsApi, QuestionsApi, ResponseError } from './index';
+import { AnswersApi, CardsApi, Configuration, ConversationsApi, QuestionsApi, ResponseError, TokensApi } from './index';
 
 const configurationOf = (url: string, credential: string): Configuration =>
   new Configuration({ basePath: process.env[url] ?? '', accessToken: process.env[credential] ?? '' });
@@ -62,6 +62,15 @@ async function main(): Promise<void> {
   const conversations = await new ConversationsApi(team).listConversations({ limit: 100, verified: true });
 
   const stale = await failureOf(questions.patchQuestion({ id, questionPatch: { priority: 5 }, ifMatch: '"old"' }));
+  const me = await new TokensApi(user).whoAmI();
+  const conditional = process.env.PARLEY_QUESTION ?? '';
+  const asked = (await new CardsApi(user).listCards()).data.find(each => each.questionId === conditional);
+  const patched = await questions.patchQuestion({ id: conditional, questionPatch: { priority: 5 } });
+  const threads = new ConversationsApi(team);
+  const thread = conversations.data[0]?.id ?? '';
+  const message = await threads.createMessage({ id: thread, messageInput: { body: 'Yes?' } });
+  const resolved = await threads.patchConversation({ id: thread, conversationPatch: { status: 'resolved' } });
+
   const limited = new QuestionsApi(configurationOf('PARLEY_LIMITED_URL', 'PARLEY_KEY'));
   const refused = await until(() => failureOf(limited.listQuestions()));
 
@@ -81,6 +90,13 @@ async function main(): Promise<void> {
       conversations: conversations.data.length,
       stale: stale?.status,
       retry: Number(refused.headers.get('Retry-After')) > 0,
+      changes: {
+        me: 'identity' in me ? me.identity : null,
+        condition: asked?.steps[1]?.showIf?.value,
+        priority: patched.priority,
+        message: message.kind,
+        conversation: resolved.status,
+      },
       tomorrow: [cards.data[0]?.steps[0]?.type, later.data[0]?.status, problem.code],
     }),
   );

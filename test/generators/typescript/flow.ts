@@ -71,6 +71,20 @@ const stale = await team.PATCH('/v1/questions/{id}', {
   body: { priority: 5 },
 });
 
+const me = bodyOf(await user.GET('/v1/me', {}));
+const conditional = { id: process.env.PARLEY_QUESTION ?? '' };
+const asked = bodyOf(await user.GET('/v1/cards', {})).data.find(each => each.question_id === conditional.id);
+const patched = bodyOf(
+  await team.PATCH('/v1/questions/{id}', { params: { path: conditional }, body: { priority: 5 } }),
+);
+const thread = { id: conversations.data[0]?.id ?? '' };
+const message = bodyOf(
+  await team.POST('/v1/conversations/{id}/messages', { params: { path: thread }, body: { body: 'Yes?' } }),
+);
+const resolved = bodyOf(
+  await team.PATCH('/v1/conversations/{id}', { params: { path: thread }, body: { status: 'resolved' } }),
+);
+
 const limited = clientOf(PARLEY_LIMITED_URL, PARLEY_KEY);
 const refused = await until(async () => {
   const { response } = await limited.GET('/v1/questions', {});
@@ -92,6 +106,13 @@ console.log(
     conversations: conversations.data.length,
     stale: stale.response.status,
     retry: Number(refused.headers.get('Retry-After')) > 0,
+    changes: {
+      me: 'identity' in me ? me.identity : null,
+      condition: asked?.steps[1]?.show_if?.value,
+      priority: patched.priority,
+      message: message.kind,
+      conversation: resolved.status,
+    },
     tomorrow: [cards.data[0]?.steps[0]?.type, later.data[0]?.status, failed.error?.code],
   }),
 );

@@ -133,6 +133,7 @@ export interface MessagesOperations {
   /** Oldest first, including internal notes. */
   list(id: string, query?: MessageQuery, options?: CallOptions): List<Message>;
   create(id: string, message: ServerMessage, options?: RequestOptions): Promise<Message>;
+  read(id: string, messageId: string, options?: CallOptions): Promise<Message>;
   update(
     id: string,
     messageId: string,
@@ -146,6 +147,7 @@ export interface MessagesOperations {
 export interface QuarantineOperations {
   /** Newest first. */
   list(query?: PageQuery, options?: CallOptions): List<QuarantinedAnswer>;
+  read(id: string, options?: CallOptions): Promise<QuarantinedAnswer>;
   replay(id: string, options?: RequestOptions): Promise<QuarantinedAnswer>;
   discard(id: string, options?: RequestOptions): Promise<void>;
 }
@@ -194,6 +196,7 @@ export interface WebhooksOperations {
   test(id: string, options?: RequestOptions): Promise<Delivery>;
   /** Newest first. */
   listDeliveries(id: string, query?: DeliveryQuery, options?: CallOptions): List<Delivery>;
+  readDelivery(id: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
   /** Sends the event of a delivery again, under its `webhook-id`. */
   replayDelivery(id: string, deliveryId: string, options?: RequestOptions): Promise<Delivery>;
   /** Sends the events of a range of time again, under their `webhook-id`. */

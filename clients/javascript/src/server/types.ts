@@ -7,6 +7,7 @@ import type {
   Conversation,
   ConversationQuery,
   NewAnswer,
+  OneOrMore,
   Placement,
   QuestionConfig,
   QuestionType,
@@ -35,7 +36,7 @@ export interface PageQuery {
 
 export interface AnswerQuery extends PageQuery {
   question_id?: string;
-  state?: Answer['state'];
+  state?: OneOrMore<Answer['state']>;
   identity?: string;
   verified?: boolean;
   version?: number;
@@ -58,8 +59,8 @@ export interface ServerConversationQuery extends ConversationQuery {
   verified?: boolean;
   assignee?: string;
   tag?: string;
-  priority?: NonNullable<Conversation['priority']>;
-  source?: Conversation['source']['type'];
+  priority?: OneOrMore<NonNullable<Conversation['priority']>>;
+  source?: OneOrMore<Conversation['source']['type']>;
   /** Whether the reply is overdue by the tenant's reply targets. */
   overdue?: boolean;
   q?: string;
@@ -199,8 +200,8 @@ export interface QuestionTemplate {
 }
 
 export interface QuestionQuery extends PageQuery {
-  status?: QuestionStatus;
-  type?: QuestionType;
+  status?: OneOrMore<QuestionStatus>;
+  type?: OneOrMore<QuestionType>;
   q?: string;
   include?: 'results';
 }

@@ -1,3 +1,4 @@
+import type { OneOrMore } from '../types.ts';
 import type { EventType } from '../webhooks/events.ts';
 
 export interface NewWebhook {
@@ -36,7 +37,7 @@ export type WebhookWithSecret = Webhook & { secret: string };
 export interface DeliveryQuery {
   limit?: number;
   cursor?: string;
-  status?: Delivery['status'];
+  status?: OneOrMore<Delivery['status']>;
   /** Only of events after this `sequence`. */
   after?: number;
 }

@@ -143,6 +143,17 @@ trait Conversations
         return $this->change(__FUNCTION__, 'PATCH', $path, $body);
     }
 
+    /**
+     * Returns a message, also a note or an event.
+     *
+     * @return Message
+     */
+    public function readMessage(string $id, string $messageId): array
+    {
+        /** @var Message */
+        return $this->read(__FUNCTION__, Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId));
+    }
+
     /** Removes the text of a message; an empty message remains. */
     public function redactMessage(string $id, string $messageId): void
     {

@@ -40,6 +40,17 @@ trait Ingestion
     }
 
     /**
+     * Returns a quarantined answer.
+     *
+     * @return QuarantinedAnswer
+     */
+    public function readQuarantined(string $id): array
+    {
+        /** @var QuarantinedAnswer */
+        return $this->read(__FUNCTION__, Path::fill('/v1/quarantine/{id}', $id));
+    }
+
+    /**
      * Queues a quarantined answer again.
      *
      * @return QuarantinedAnswer

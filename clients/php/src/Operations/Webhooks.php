@@ -113,6 +113,17 @@ trait Webhooks
     }
 
     /**
+     * Returns an attempt of a webhook, past or still to come.
+     *
+     * @return Delivery
+     */
+    public function readDelivery(string $id, string $deliveryId): array
+    {
+        /** @var Delivery */
+        return $this->read(__FUNCTION__, Path::fill('/v1/webhooks/{id}/deliveries/{delivery_id}', $id, $deliveryId));
+    }
+
+    /**
      * Sends the event of a delivery again, under its `webhook-id`, with the object as it is now.
      *
      * @return Delivery

@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
 from typing import Any, Generic, TypeVar, cast
@@ -15,7 +15,7 @@ from .pages import Page, read_page
 
 T = TypeVar("T")
 
-Query = Mapping[str, str | int | date | None]
+Query = Mapping[str, str | int | date | Sequence[str] | None]
 """Query parameters; None is omitted."""
 
 
@@ -51,14 +51,16 @@ def target(path: str, query: Query) -> str:
     return f"{path}?{'&'.join(parts)}" if parts else path
 
 
-def as_text(name: str, value: str | int | date) -> str:
-    """Returns a value as it is sent: times in UTC."""
+def as_text(name: str, value: str | int | date | Sequence[str]) -> str:
+    """Returns a value as it is sent: times in UTC, several values separated by commas."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return str.__str__(value)  # `str` of a member of an enum is its name
     if isinstance(value, int):
         return int.__repr__(value)
+    if isinstance(value, Sequence):
+        return ",".join(as_text(name, each) for each in value)
     if not isinstance(value, datetime):
         return str(value)  # dates as well: ISO 8601
     if value.tzinfo is None:

@@ -96,6 +96,13 @@ extension ParleyClient {
   }
 
   @discardableResult
+  public func readMessage(
+    _ conversationId: String, _ messageId: String, completion: @escaping Completion<Message>
+  ) -> CallHandle {
+    complete(completion) { try await self.readMessage(conversationId, messageId) }
+  }
+
+  @discardableResult
   public func patchMessage(
     _ conversationId: String, _ messageId: String, body: String, format: MessageFormat? = nil,
     completion: @escaping Completion<Message>

@@ -53,6 +53,10 @@ extension ParleyClient {
     return try await write("createMessage", "POST", path("conversations", conversationId, "messages"), body)
   }
 
+  public func readMessage(_ conversationId: String, _ messageId: String) async throws -> Message {
+    try await read("readMessage", path("conversations", conversationId, "messages", messageId))
+  }
+
   /// Edits an own message within 15 minutes.
   @discardableResult
   public func patchMessage(

@@ -29,6 +29,7 @@ func call(_ operation: String, _ arguments: Value, of client: ParleyClient) asyn
     _ = try? await client.listMessages(id, afterSeq: afterSeq, order: order, limit: query?["limit"]?.int).page()
   case "createMessage":
     _ = try? await client.createMessage(id, body: text("body")!, clientMessageId: text("client_message_id")!)
+  case "readMessage": _ = try? await client.readMessage(id, messageId)
   case "patchMessage": _ = try? await client.patchMessage(id, messageId, body: text("body")!)
   case "redactMessage": try await client.redactMessage(id, messageId)
   case "markConversationRead": try await client.markConversationRead(id, seq: body!["seq"]!.int!)

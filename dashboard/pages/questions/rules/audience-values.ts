@@ -88,7 +88,7 @@ export function audienceValuesOf(audience: Audience | null | undefined): Audienc
 const answerOf = (text: string, type: AnswerType): string | number | boolean =>
   type === 'number' ? Number(text) : type === 'boolean' ? text === 'true' : text;
 
-function conditionOf(condition: PersonCondition): Schemas['AudienceConditionInput'] {
+function conditionOf(condition: PersonCondition): Schemas['AudienceNodeInput'] {
   const { subject, attribute, verified, question, answerOp, answers, answerType, within_days } = condition;
   if (subject === 'attribute') return { attribute, ...comparisonOf(condition) };
   if (subject === 'verified') return { verified: verified === 'true' };

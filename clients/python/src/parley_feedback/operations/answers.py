@@ -37,7 +37,7 @@ class Answers(Resource[D_co]):
         self,
         *,
         question_id: str | None = None,
-        state: AnswerState | None = None,
+        state: AnswerState | Sequence[AnswerState] | None = None,
         identity: str | None = None,
         verified: bool | None = None,
         version: int | None = None,

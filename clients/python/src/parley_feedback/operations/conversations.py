@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from collections.abc import Sequence
+
 from typing_extensions import Unpack
 
 from ..calls import Call, delete, get, get_page, patch, path, post, put_mark
@@ -33,7 +35,7 @@ class Conversations(Resource[D_co]):
     def list(
         self,
         *,
-        status: ConversationStatus | None = None,
+        status: ConversationStatus | Sequence[ConversationStatus] | None = None,
         unread: bool | None = None,
         updated_since: datetime | str | None = None,
         deleted: bool | None = None,
@@ -41,8 +43,8 @@ class Conversations(Resource[D_co]):
         verified: bool | None = None,
         assignee: str | None = None,
         tag: str | None = None,
-        priority: Priority | None = None,
-        source: ConversationSource | None = None,
+        priority: Priority | Sequence[Priority] | None = None,
+        source: ConversationSource | Sequence[ConversationSource] | None = None,
         overdue: bool | None = None,
         q: str | None = None,
         sort: ConversationSort | None = None,

@@ -29,5 +29,4 @@ class Events(Resource[D_co]):
             limit: Page size, 1 to 100; defaults to 10.
             expand: Adds `data.object`, the object as it is now.
         """
-        names = None if types is None else ",".join(types)
-        return get_page("/v1/events", {"after": after, "types": names, "limit": limit, "expand": expand})
+        return get_page("/v1/events", {"after": after, "types": types, "limit": limit, "expand": expand})

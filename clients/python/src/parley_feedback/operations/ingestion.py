@@ -30,6 +30,11 @@ class Quarantine(Resource[D_co]):
         """
         return get_page("/v1/quarantine", {"limit": limit, "cursor": cursor})
 
+    @operation("readQuarantined")
+    def read(self, id: str) -> Call[QuarantinedAnswer]:
+        """Returns a quarantined answer."""
+        return get(path(_ONE, id=id))
+
     @operation("replayQuarantined")
     def replay(self, id: str, *, idempotency_key: str | None = None) -> Call[QuarantinedAnswer]:
         """Queues a quarantined answer again; it leaves the quarantine once stored."""

@@ -2,7 +2,7 @@
 
 from typing_extensions import Unpack
 
-from ..calls import Call, delete, get_page, patch, path, post
+from ..calls import Call, delete, get, get_page, patch, path, post
 from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
 from ..types import Message, MessageOrder, MessagePatch, NewMessage
@@ -52,6 +52,11 @@ class Messages(Resource[D_co]):
         somebody has written since; `force` writes anyway.
         """
         return post(path(_ALL, id=id), message, idempotency_key)
+
+    @operation("readMessage")
+    def read(self, id: str, message_id: str) -> Call[Message]:
+        """Returns a message of the conversation `id`, also a note or an event."""
+        return get(path(_ONE, id=id, message_id=message_id))
 
     @operation("patchMessage")
     def update(self, id: str, message_id: str, **changes: Unpack[MessagePatch]) -> Call[Message]:

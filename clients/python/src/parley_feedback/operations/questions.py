@@ -1,6 +1,7 @@
 """Questions and their results."""
 
 from datetime import date
+from collections.abc import Sequence
 from typing import Literal
 
 from typing_extensions import Unpack
@@ -37,8 +38,8 @@ class Questions(Resource[D_co]):
     def list(
         self,
         *,
-        status: QuestionStatus | None = None,
-        type: QuestionType | None = None,
+        status: QuestionStatus | Sequence[QuestionStatus] | None = None,
+        type: QuestionType | Sequence[QuestionType] | None = None,
         q: str | None = None,
         include: Literal["results"] | None = None,
         limit: int | None = None,

@@ -78,7 +78,7 @@ class Webhooks(Resource[D_co]):
         self,
         id: str,
         *,
-        status: DeliveryStatus | None = None,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
         after: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -94,6 +94,11 @@ class Webhooks(Resource[D_co]):
         """
         query = {"status": status, "after": after, "limit": limit, "cursor": cursor}
         return get_page(path(_ONE + "/deliveries", id=id), query)
+
+    @operation("readDelivery")
+    def read_delivery(self, id: str, delivery_id: str) -> Call[Delivery]:
+        """Returns an attempt of a webhook, past or still to come."""
+        return get(path(_ONE + "/deliveries/{delivery_id}", id=id, delivery_id=delivery_id))
 
     @operation("replayDelivery")
     def replay_delivery(self, id: str, delivery_id: str, *, idempotency_key: str | None = None) -> Call[Delivery]:
