@@ -1,12 +1,12 @@
 import type { CallOptions } from '../call.ts';
 import type {
-  Answer,
   Attributes,
   AttributesPatch,
   CardStep,
   Conversation,
   ConversationQuery,
   NewAnswer,
+  Answer as OwnAnswer,
   Placement,
   QuestionConfig,
   QuestionType,
@@ -31,6 +31,12 @@ export interface PageQuery {
   /** Page size, 1 to 100; defaults to 10. */
   limit?: number;
   cursor?: string;
+}
+
+/** An answer as its tenant reads it. */
+export interface Answer extends OwnAnswer {
+  updated_at: string;
+  tags: string[];
 }
 
 export interface AnswerQuery extends PageQuery {
