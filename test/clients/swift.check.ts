@@ -14,7 +14,7 @@ import { openScenario, type Runner } from './scenario.ts';
 import { createTenantBackend } from './tenant-backend.ts';
 
 const IMAGE = 'swift:6';
-/** Compiling takes minutes on a small machine; earlier results are kept in the package's `.build`. */
+/** A build lasts minutes on a small machine; earlier results are kept in the package's `.build`. */
 const COMPILING_MS = 1_800_000;
 const BUILT = join(ROOT, 'clients/swift/.build');
 /** The runner with all linked libraries, so that it runs outside the image and can be killed. */

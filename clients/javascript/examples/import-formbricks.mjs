@@ -17,6 +17,7 @@ import { createServerClient, ParleyError, visibleSteps } from 'parley-feedback/s
 import { contentOf, isRequired } from './formbricks/content.mjs';
 import { endingOf, thanksIn } from './formbricks/endings.mjs';
 import { localesOf } from './formbricks/languages.mjs';
+import { fitted } from './formbricks/lengths.mjs';
 import { obstacleOf } from './formbricks/obstacles.mjs';
 import { planSurvey } from './formbricks/plan.mjs';
 import { rulesOf } from './formbricks/rules.mjs';
@@ -69,12 +70,20 @@ function languagesIn({ language }, [own, ...others]) {
   return { locale: language, ...(card_locale ? { card_locale } : {}) };
 }
 
+/** The value of an element in a response. A text that is too long for an answer is cut, which is reported. */
+function fittedIn(response, element) {
+  const { value, excess } = fitted(valueIn(response, element));
+  const title = plain(element.headline, 60) || element.id;
+  if (excess > 0) console.warn(`cut: the last ${excess} characters of response ${response.id} to "${title}"`);
+  return value;
+}
+
 /**
  * The answer of a response to a question, without values of steps that the response does not show; the revision is its time, so that
  * later updates win. An empty list if nothing was answered.
  */
 function answerOf(response, { question_id, question_version, locales, steps }) {
-  const entered = Object.fromEntries(steps.map(({ key, element }) => [key, valueIn(response, element)]));
+  const entered = Object.fromEntries(steps.map(({ key, element }) => [key, fittedIn(response, element)]));
   const shown = visibleSteps(steps, entered);
   const values = Object.fromEntries(
     shown.map(({ key }) => [key, entered[key]]).filter(([, value]) => value !== undefined),

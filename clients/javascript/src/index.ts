@@ -9,7 +9,13 @@ export type { LostAnswer } from './outbox/entries.ts';
 export type { Flushed, FlushOptions } from './outbox/flushed.ts';
 export { browserStorage } from './outbox/indexed-db-storage.ts';
 export { createOutbox, type Outbox, type OutboxOptions } from './outbox/outbox.ts';
-export { type DamagedEntry, type Entry, memoryStorage, type OutboxStorage } from './outbox/storage.ts';
+export {
+  type DamagedEntry,
+  type Entry,
+  memoryStorage,
+  type OutboxStorage,
+  type UnreadEntry,
+} from './outbox/storage.ts';
 export type { List, Page } from './pages.ts';
 export type { RetryPolicy } from './policy.ts';
 export {

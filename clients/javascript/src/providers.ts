@@ -1,5 +1,6 @@
 import { checkBaseUrl, checkUrl } from './base-url.ts';
 import { ParleyError } from './errors.ts';
+import { toJson } from './json.ts';
 import { fillPath } from './path.ts';
 import type { Provider } from './tokens.ts';
 import type { Credential } from './types.ts';
@@ -59,7 +60,7 @@ export function publicTokens({ baseUrl, tenantId, keyId, userId, allowHttp, wire
       method: 'POST',
       url,
       headers: { Authorization: `Basic ${btoa(`api_key:${keyId}`)}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ user_id: userId() }),
+      body: toJson({ user_id: userId() }),
     });
     return { ...(json as Credential), verified: false };
   };

@@ -218,14 +218,13 @@ export interface Receipt {
   pointer?: string;
 }
 
+/** An answer as its user reads it. */
 export interface Answer extends Required<Omit<NewAnswer, 'identity'>> {
   identity: string;
   identity_verified: boolean;
   received_at: string;
   stored_at: string;
-  updated_at: string;
   clock_skew_ms: number | null;
-  tags: string[];
   /** False beyond the limit of the question, and if another answer to the same card is counted in the results. Absent from servers before 0.2. */
   counted?: boolean;
   /** Whether it was completed beyond the limit of its question. Absent from servers before 0.3. */

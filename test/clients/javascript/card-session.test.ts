@@ -42,6 +42,15 @@ function open(...steps: CardStep[]) {
   return { session, recorded, flushes: () => flushes };
 }
 
+const { numbers } = contract('steps') as { numbers: { typed: string; sent: string | null }[] };
+
+test.each(numbers)('a number that is typed as $typed is sent as $sent', async ({ typed, sent }) => {
+  const { session, recorded } = open(step({ type: 'text', config: { input: 'number' } }));
+  await session.set('main', typed);
+  expect(recorded.at(-1)?.values?.main ?? null).toBe(sent);
+  expect(session.validate()).toEqual(sent === null ? [{ step: 'main', code: 'invalid' }] : []);
+});
+
 describe('the answer to a card', () => {
   test('counts revisions from its display to its completion, and is sent', async () => {
     const { session, recorded, flushes } = open(step({}));

@@ -1,10 +1,10 @@
-import fs, { mkdtemp, readdir, rm } from 'node:fs/promises';
+import fs, { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createClient,
   createOutbox,
@@ -60,7 +60,7 @@ const BASE = 'https://feedback.example.com';
 const ACCEPTED: Answered = { status: 202, body: { results: [{ status: 'accepted' }] } };
 
 /** An outbox of a user, with its network. */
-function open(answer: () => Answered, options: { storage?: OutboxStorage; user?: string } = {}) {
+function open(answer: () => Answered | Promise<Answered>, options: { storage?: OutboxStorage; user?: string } = {}) {
   const { storage = memoryStorage(), user = 'user|1' } = options;
   const wire = createNetwork(answer);
   const provider = () => ({ access_token: tokenFor(user, 1e9) });
@@ -193,6 +193,96 @@ test('a file is written, synced, renamed, and its folder synced', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+/** Makes one file unreadable with an error of the system, until the end of the scope. */
+function failToRead(name: string, code: string): Disposable {
+  const { readFile } = fs;
+  const read = vi
+    .spyOn(fs, 'readFile')
+    .mockImplementation(((path: string, ...rest: []) =>
+      path.endsWith(name)
+        ? Promise.reject(Object.assign(new Error(`${code}: the system refuses`), { code }))
+        : readFile(path, ...rest)) as typeof readFile);
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]() {
+      read.mockRestore();
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+describe('a folder', () => {
+  const owner = { tenant: 'tenant_1', identity: 'user|1' };
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-'));
+    const storage = fileStorage(folder);
+    for (const n of [1, 2, 3]) {
+      const answer = answerOf(n, 1);
+      await storage.put({ ...owner, id: answer.id, answer, recordedAt: 0, place: n });
+    }
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test.each(['EMFILE', 'EACCES', 'EIO', 'EPERM'])(
+    'keeps a file that cannot be read for a moment (%s), and the others are sent',
+    async code => {
+      const lost: string[] = [];
+      const { client, wire } = open(() => ({ status: 202, body: { results: [{ status: 'accepted' }] } }));
+      const onLost = ({ id }: { id: string }) => void lost.push(id);
+      const outbox = createOutbox(client, { storage: fileStorage(folder), automatic: false, onLost });
+      const { id } = answerOf(2, 1);
+      {
+        using _ = failToRead(`${id}.json`, code);
+        for (let round = 0; round < 2; round++) await outbox.flush(); // each reply has one receipt
+        expect(await outbox.flush()).toMatchObject({ outcome: 'later', error: { kind: 'storage-failed' } });
+        await expect(outbox.waiting()).rejects.toMatchObject({ kind: 'storage-failed' });
+      }
+      expect(await readdir(folder)).toEqual([`${id}.json`]);
+      expect(await outbox.flush()).toEqual({ outcome: 'done' });
+      const sent = wire.sent.flatMap(({ body }) =>
+        (body as { answers: { id: string }[] }).answers.map(each => each.id),
+      );
+      expect(sent.at(-1)).toBe(id);
+      expect(lost).toEqual([]);
+    },
+  );
+
+  test('ignores what is not its own', async () => {
+    await writeFile(join(folder, '%.json'), '{}');
+    await mkdir(join(folder, 'folder.json'));
+    expect(await fileStorage(folder).list()).toHaveLength(3);
+    expect(await readdir(folder)).toHaveLength(5);
+  });
+});
+
+test('a flush that has given up the wait for its lock does not send when the lock is free', async () => {
+  const storage = memoryStorage();
+  const reached = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<Answered>();
+  const first = open(
+    () => {
+      reached.resolve();
+      return reply.promise;
+    },
+    { storage },
+  );
+  const second = open(() => ACCEPTED, { storage, user: 'user|2' });
+  const outbox = createOutbox(first.client, { storage, automatic: false });
+  const other = createOutbox(second.client, { storage, automatic: false, storageTimeoutMs: 20 });
+  await outbox.record(answerOf(1, 1));
+  await other.record(answerOf(2, 1));
+  const flushing = outbox.flush();
+  await reached.promise;
+  expect(await other.flush()).toMatchObject({ outcome: 'later', error: { kind: 'storage-failed' } });
+  reply.resolve(ACCEPTED);
+  expect(await flushing).toEqual({ outcome: 'done' });
+  await storage.exclusively('flush', async () => undefined); // behind all that wait for the lock
+  expect(second.wire.sent).toEqual([]);
+  expect(await other.flush()).toEqual({ outcome: 'done' });
+  expect(second.wire.sent).toHaveLength(1);
 });
 
 describe('a redirect', () => {

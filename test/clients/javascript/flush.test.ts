@@ -48,6 +48,56 @@ test('an answer that cannot be sent is refused, and holds up no other', async ()
   expect(wire.sent).toHaveLength(1);
 });
 
+describe('an answer that a firewall refuses', () => {
+  test('is tried again an hour later, without further calls', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const replies: Answered[] = [403, 403];
+    const { wire, outbox } = outboxOn(sent => replies.shift() ?? acceptAll(sent), { automatic: true });
+    await vi.advanceTimersByTimeAsync(0);
+    await outbox.record(answerWith());
+    expect(await outbox.flush()).toEqual({ outcome: 'later', nextTryMs: 3_600_000 });
+    for (const hour of [1, 2]) {
+      await vi.advanceTimersByTimeAsync(3_599_999);
+      expect(wire.sent).toHaveLength(hour);
+      wire.setTime(hour * 3600);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(wire.sent).toHaveLength(hour + 1);
+    }
+    expect(await outbox.waiting()).toEqual([]);
+    outbox.close();
+  });
+
+  test('is reported to the app, and to one of the views', async () => {
+    const reported: unknown[] = [];
+    const { outbox } = outboxOn(() => 406, { onRefused: ({ id }, code) => reported.push([id, code]) });
+    const views: string[] = [];
+    const forget = outbox.onRefused?.(({ code }) => views.push(`first ${code}`));
+    outbox.onRefused?.(({ code, status }) => views.push(`second ${code} ${status}`));
+    await outbox.record(answerWith());
+    await outbox.flush();
+    forget?.();
+    await outbox.record(answerWith({ id: ID.replace(/1$/, '2') }));
+    await outbox.flush();
+    expect(views).toEqual(['first refused', 'second refused 406']);
+    expect(reported).toEqual([
+      [ID, 'refused'],
+      [ID.replace(/1$/, '2'), 'refused'],
+    ]);
+  });
+
+  test('does not leave with the page together with the others', async () => {
+    const { wire, client, outbox } = outboxOn(sent => (wire.sent.length === 1 ? 403 : acceptAll(sent)));
+    await client.owner();
+    await outbox.record(answerWith());
+    await outbox.flush();
+    const second = ID.replace(/1$/, '2');
+    await outbox.record(answerWith({ id: second }));
+    outbox.flushBeyondPage();
+    const sent = wire.sent.map(({ body }) => (body as { answers: NewAnswer[] }).answers.map(({ id }) => id));
+    expect(sent).toEqual([[ID], [second]]);
+  });
+});
+
 test.each([undefined, null, new Error('denied')])(
   'an outbox without a database of the browser (%s) keeps answers in memory',
   async found => {

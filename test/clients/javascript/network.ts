@@ -8,7 +8,7 @@ export interface Sent {
   body: unknown;
 }
 
-/** A response: a status with optional headers and body, or none. */
+/** A response: a status with optional headers and body, or no reply. */
 export type Answered = number | 'no-reply' | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export interface Network extends Wire {

@@ -13,6 +13,7 @@ import { type Answered, createNetwork, type Sent, tokenFor } from './network.ts'
 interface FlushReply {
   status: number;
   retry_after?: number;
+  code?: string;
   results?: (string | { rejected: string })[];
   body?: string;
   meanwhile?: Step[];
@@ -29,10 +30,12 @@ export interface Step {
   first?: number;
   count?: number;
   comment_bytes?: number;
+  answered_at?: number;
   provider_failure?: string;
   provider_hangs?: true;
   timeout_ms?: number;
   storage?: 'full' | 'down';
+  unread?: number;
   failure?: string;
   replies?: ('no-reply' | FlushReply)[];
   sent?: [number, number][][];
@@ -41,6 +44,7 @@ export interface Step {
   left?: [number, number, string][];
   left_range?: [number, number];
   lost?: [number, string][];
+  refused?: number[];
 }
 
 export const ID = '00000000-0000-7000-8000-';
@@ -69,8 +73,9 @@ function receiptsFor(items: NewAnswer[], results: FlushReply['results']): unknow
 }
 
 /** The response to a request with these items, from the test case. */
-function responseFor(items: NewAnswer[], { status, retry_after, results, body }: FlushReply): Answered {
+function responseFor(items: NewAnswer[], { status, retry_after, code, results, body }: FlushReply): Answered {
   const headers: Record<string, string> = retry_after ? { 'Retry-After': String(retry_after) } : {};
+  if (code) return { status, headers, body: { title: 'Refused', status, code } };
   const content = body ?? { results: receiptsFor(items, results) };
   return { status, headers, body: status === 202 || body ? content : {} };
 }
@@ -91,12 +96,21 @@ async function expectLeft({ left, left_range }: Step, outbox: ReturnType<typeof 
   if (left_range) expect(actual.map(([n]) => n)).toEqual(range(left_range));
 }
 
-/** A storage with faults: `full` refuses new entries, `down` everything. */
-export function withFaults(storage: OutboxStorage, faultOf: () => Step['storage']): OutboxStorage {
-  const refuse = () => Promise.reject(new Error('the disk refuses'));
+/** A storage with faults: `full` refuses new entries, `down` everything; the answer `unread` cannot be read. */
+export function withFaults(
+  storage: OutboxStorage,
+  faultOf: () => Step['storage'],
+  unread: () => number | undefined = () => undefined,
+): OutboxStorage {
+  const failure = new Error('the disk refuses');
+  const refuse = () => Promise.reject(failure);
+  const read = async () => {
+    const stored = await storage.list();
+    return stored.map(entry => (numberOf(entry.id) === unread() ? { id: entry.id, failure } : entry));
+  };
   return {
     ...storage,
-    list: () => (faultOf() === 'down' ? refuse() : storage.list()),
+    list: () => (faultOf() === 'down' ? refuse() : read()),
     put: entry => (faultOf() ? refuse() : storage.put(entry)),
     remove: id => (faultOf() === 'down' ? refuse() : storage.remove(id)),
   };
@@ -117,6 +131,7 @@ export class OutboxPlay {
   private step: Step = { do: 'nothing' };
   private replies: NonNullable<Step['replies']> = [];
   private lost: [number, string][] = [];
+  private refused: number[] = [];
   private readonly wire: Wire = createNetwork(sent => this.answer(sent));
   private process: { client: Client; outbox: Outbox };
 
@@ -139,9 +154,17 @@ export class OutboxPlay {
         return { access_token: tokenFor(this.identity, 1e9), ...(this.verified ? {} : { verified: false }) };
       },
     });
-    const storage = withFaults(this.shelf.open(), () => this.step.storage);
+    const storage = withFaults(
+      this.shelf.open(),
+      () => this.step.storage,
+      () => this.step.unread,
+    );
     const onLost = ({ id }: { id: string }, code: string) => void this.lost.push([numberOf(id), code]);
-    return { client, outbox: createOutbox(client, { storage, onLost, automatic: false }) };
+    const onRefused = ({ id }: { id: string }, code: string, error: ParleyError) => {
+      expect([code, error.code]).toEqual(['refused', 'refused']);
+      this.refused.push(numberOf(id));
+    };
+    return { client, outbox: createOutbox(client, { storage, onLost, onRefused, automatic: false }) };
   }
 
   private async answer({ body, url }: Sent): Promise<Answered> {
@@ -181,7 +204,9 @@ export class OutboxPlay {
     },
     record: async step => {
       await this.become(step);
-      await this.record(answerOf(step.answer as number, step.revision as number, step.comment_bytes), step);
+      const answer = answerOf(step.answer as number, step.revision as number, step.comment_bytes);
+      if (step.answered_at !== undefined) answer.answered_at = new Date(step.answered_at * 1000).toISOString();
+      await this.record(answer, step);
     },
     record_many: async step => {
       await this.become(step);
@@ -220,11 +245,13 @@ export class OutboxPlay {
     this.wire.sent.length = 0;
     this.replies = [...(step.replies ?? [])];
     this.lost = [];
+    this.refused = [];
     await this.run(step);
     this.step = { do: 'nothing' };
     expectSent(step, this.wire);
     await expectLeft(step, this.process.outbox);
     expect(this.lost).toEqual(step.lost ?? []);
+    expect(this.refused).toEqual(step.refused ?? []);
     expect(this.replies).toEqual([]);
   }
 }

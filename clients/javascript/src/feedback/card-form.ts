@@ -1,4 +1,5 @@
 import type { Entered } from '../session/content.ts';
+import { plainDigits } from '../session/digits.ts';
 import { type Fault, isScored } from '../session/rules.ts';
 import type { AnswerValue, Card, CardStep } from '../types.ts';
 import { button, element, isFirst } from './dom.ts';
@@ -49,7 +50,8 @@ function watchDigits(node: HTMLElement): void {
   const pointOf = (value: string) => node.querySelector<HTMLInputElement>(`.point [value="${value}"]`);
   /** When a 1 was typed. */
   let oneAt = Number.NEGATIVE_INFINITY;
-  node.addEventListener('keydown', ({ key, ctrlKey, metaKey, altKey, timeStamp }) => {
+  node.addEventListener('keydown', ({ key: typed, ctrlKey, metaKey, altKey, timeStamp }) => {
+    const key = plainDigits(typed);
     if (ctrlKey || metaKey || altKey || !/^\d$/.test(key)) return;
     const ten = key === '0' && timeStamp - oneAt < TEN_MS && pointOf('10');
     const point = ten || pointOf(key);

@@ -1,5 +1,6 @@
 import { withDevice } from '../device.ts';
 import { newId } from '../ids.ts';
+import { toJson } from '../json.ts';
 
 /** Time for which a page waits for one that is being left. */
 const WAIT_MS = 1000;
@@ -19,7 +20,7 @@ function lease(name: string): (() => void) | undefined {
   const id = newId();
   const [holder, until] = withDevice(storage => JSON.parse(storage.getItem(item) as string)) ?? [];
   if (holder && until > Date.now()) return undefined;
-  const renew = () => withDevice(storage => storage.setItem(item, JSON.stringify([id, Date.now() + LEASE_MS])));
+  const renew = () => withDevice(storage => storage.setItem(item, toJson([id, Date.now() + LEASE_MS])));
   const timer = setInterval(renew, LEASE_MS / 4);
   renew();
   return () => {

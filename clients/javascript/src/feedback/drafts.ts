@@ -1,4 +1,5 @@
 import { draftsOf, namesOf, withDevice } from '../device.ts';
+import { toJson } from '../json.ts';
 import type { DraftState } from '../session/draft.ts';
 import { isSupported } from '../session/steps.ts';
 import { isSameOwner, type Owner } from '../tokens.ts';
@@ -108,7 +109,7 @@ export function openDrafts(baseUrl: string, now: () => number): Drafts {
       keep(draft) {
         if (isOver || (!draft && stored === null) || !isLatest()) return;
         if (draft && !isReleased) void claimFirst(); // a page that is left saves more than once
-        const isWritten = draft && writeItem(name, JSON.stringify({ ...draft, at: now() }));
+        const isWritten = draft && writeItem(name, toJson({ ...draft, at: now() }));
         if (!isWritten) removeItem(name); // on a full device an older revision is left
         stored = readItem(name);
       },

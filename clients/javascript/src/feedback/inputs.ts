@@ -61,7 +61,7 @@ const scale: Input = {
   render(step, texts) {
     const { from, to } = rangeOf(step);
     const { style = 'number', labels = {} } = step.config;
-    const points = Array.from({ length: to - from + 1 }, (_, index) => {
+    const points = [...Array(to - from + 1).keys()].map(index => {
       const value = from + index;
       const number = `${value}`;
       const face =

@@ -3,17 +3,17 @@ import { listen } from '../listen.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Content, End } from '../session/content.ts';
 import { createDraft } from '../session/draft.ts';
-import type { Metadata } from '../session/metadata.ts';
 import { isSupported } from '../session/steps.ts';
 import { asOwner } from '../tokens.ts';
-import type { Card, CardQuery } from '../types.ts';
-import { SDK } from '../version.ts';
+import type { Card } from '../types.ts';
 import { applyAppearance } from './appearance.ts';
 import { type CardEvents, type CardView, renderCard } from './card-view.ts';
-import { element, parentOf } from './dom.ts';
+import { element } from './dom.ts';
 import { type Keeper, type KeptDraft, openDrafts } from './drafts.ts';
+import { languageOf, metadataOf, queryOf, type StageHost } from './environment.ts';
 import { keepKeys } from './keys.ts';
 import { presenterFor } from './presenter.ts';
+import { createReturn } from './return.ts';
 import { addSheet, STYLES } from './styles.ts';
 import { textsFor } from './texts.ts';
 import { renderThanks, type ThanksView } from './thanks.ts';
@@ -28,38 +28,14 @@ export interface Stage {
   close(): void;
 }
 
-interface StageHost extends HTMLElement {
-  context: Metadata | undefined;
-}
-
 interface Shown {
   card: Card;
   view: CardView;
   keeper: Keeper;
 }
 
-/** The nearest `lang` around an element, or the browser's language. */
-const languageOf = (node: Element | undefined): string =>
-  node ? (node as HTMLElement).lang || languageOf(parentOf(node)) : navigator.language;
-
-/** Without attributes, values are undefined, which are not sent. */
-const environmentOf = (host: Element) => ({
-  platform: 'web',
-  locale: languageOf(host),
-  app_version: (host.getAttribute('app-version') || undefined) as string,
-});
-
-const queryOf = (host: Element): CardQuery => ({
-  ...environmentOf(host),
-  limit: (Number(host.getAttribute('limit')) || undefined) as number,
-});
-
-const metadataOf = (host: StageHost): Metadata => ({
-  ...host.context,
-  ...environmentOf(host),
-  sdk: SDK.replace('parley-', ''),
-  screen: `${screen.width}x${screen.height}`,
-});
+/** The view itself returns after the `Retry-After` of a response. */
+const NO_WAIT = { retry: { longestRetryAfterMs: 0 } };
 
 /** Dispatches an event of the element. */
 const tell = (host: Element, type: string, detail: object): void =>
@@ -100,21 +76,24 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
 
   async function load(isAfterAnswer: boolean): Promise<void> {
     if (isClosed) return;
+    comeback.cancel();
     const mine = ++turn;
     fetchedAt = client.wire.now();
     if (!isAfterAnswer) finished.clear();
     try {
-      const cards = await client.listCards(queryOf(host));
+      const cards = await client.listCards(queryOf(host), NO_WAIT);
       if (mine === turn) await take(cards);
     } catch (error) {
       if (mine !== turn) return;
       hasFailed = true;
+      comeback.after(error);
       onError(error);
       if (!shown && !thanks) await restore();
     }
   }
 
   const reload = () => load(false);
+  const comeback = createReturn(client.wire, reload);
 
   /** Queues new cards. One with a draft on the device is shown with it, or by the page that keeps it. */
   async function take(cards: Card[]): Promise<void> {
@@ -250,7 +229,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     void send().then(sent => {
       if (presenter?.waits(card)) {
         if (!thanks) void reload(); // it may be asked again
-      } else if (!isDismissed && sent?.outcome === 'done') void load(true); // the answer may qualify the user for others
+      } else if (!isDismissed && sent && !sent.error) void load(true); // the answer may qualify the user for others
     });
   }
 
@@ -380,6 +359,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       shown?.keeper.end();
       void putAway().then(reload);
     }),
+    outbox.onRefused?.(onError),
     client.onTriggered?.(takeTriggered, hide), // may show a card at once
   ];
   void reload();
@@ -390,6 +370,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
       for (const stop of listeners) stop?.();
       isClosed = true;
       turn++;
+      comeback.cancel();
       void putAway();
       presenter?.close();
     },

@@ -1,3 +1,5 @@
+import { matchLocale, parseLocale } from './locales.ts';
+
 /** UI texts of the view. `{n}` and `{of}` are placeholders for numbers. */
 export interface Texts {
   /** Accessible name of the view. */
@@ -71,16 +73,14 @@ const languages = new Map<string, Texts>([['en', en]]);
  * Translations that come with this package: `import { de } from 'parley-feedback/texts/de'`.
  */
 export function addTexts(language: string, texts: Partial<Texts>): void {
-  const key = language.toLowerCase();
+  const key = parseLocale(language)?.tag ?? language;
   languages.set(key, { ...(languages.get(key) ?? en), ...texts });
 }
 
-/** Returns the texts of a language (BCP 47), its parent (`de` for `de-CH`) or English. */
-export function textsFor(language: string): { language: string; texts: Texts } {
-  for (let tag = language.toLowerCase(); ; tag = tag.replace(/-?[^-]*$/, '') || 'en') {
-    const texts = languages.get(tag);
-    if (texts) return { language: tag, texts };
-  }
+/** Returns the texts that match a language (BCP 47), such as `de` for `de-CH` and `zh-Hans` for `zh-CN`, or English. */
+export function textsFor(wanted: string): { language: string; texts: Texts } {
+  const language = matchLocale(wanted, [...languages.keys()]) ?? 'en';
+  return { language, texts: languages.get(language) as Texts };
 }
 
 /** Fills the placeholders of a text. */

@@ -12,7 +12,7 @@ globalThis.addEventListener?.(
   true,
 );
 
-function storageFailed(cause: unknown): ParleyError {
+export function storageFailed(cause: unknown): ParleyError {
   if (cause instanceof ParleyError && cause.kind !== 'no-reply') return cause;
   return new ParleyError('storage-failed', `The storage of the outbox failed: ${reasonOf(cause)}`, {
     retryable: true,

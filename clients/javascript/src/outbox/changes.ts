@@ -18,10 +18,19 @@ export function changesToRecord(entries: Entry[], answer: NewAnswer, owner: Owne
   const place = (entries[entries.length - 1]?.place ?? 0) + 1;
   const excess = known ? 0 : Math.max(0, entries.length + 1 - MAX_ANSWERS);
   return [
-    { put: { ...owner, id: answer.id, recordedAt: now, place, ...known, answer } },
+    { put: { ...owner, id: answer.id, recordedAt: now, place, ...known, ...dueAgain(known), answer } },
     ...entries.slice(0, excess).map(entry => ({ remove: entry, code: 'outbox-full' })),
   ];
 }
+
+/** A new revision of a refused answer is tried at once, still apart from the others. */
+const dueAgain = (known: Entry | undefined): Partial<Entry> => (known?.nextTryAt === undefined ? {} : { nextTryAt: 0 });
+
+/** Returns the changes for a refused answer, unless a newer revision is stored. */
+export const changesByRefusal = (sent: Entry, nextTryAt: number, entries: Entry[]): Change[] =>
+  entries
+    .filter(({ id, answer }) => id === sent.id && answer.revision === sent.answer.revision)
+    .map(entry => ({ put: { ...entry, nextTryAt } }));
 
 /**
  * Returns the changes for the receipts of a batch, in the order of the batch. Entries without a receipt, and those with

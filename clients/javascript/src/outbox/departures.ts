@@ -39,11 +39,12 @@ export function watchDepartures({ client, flush, flushBeyondPage, policy }: Part
       flushed = await flush(options);
       return flushed;
     } finally {
-      const hasFailed = flushed ? flushed.outcome === 'later' : !options?.signal?.aborted;
-      failures = hasFailed ? failures + 1 : 0;
-      const delay = delayBefore(policy, failures, random(), flushed?.error?.retryAfterMs ?? null);
+      const { outcome, error, nextTryMs } = flushed ?? {};
+      const isLater = flushed ? outcome === 'later' : !options?.signal?.aborted;
+      failures = isLater && nextTryMs === undefined ? failures + 1 : 0;
+      const delay = nextTryMs ?? delayBefore(policy, failures, random(), error?.retryAfterMs ?? null);
       clearTimeout(timer);
-      if (failures > 0 && !closed) timer = startTimer(departQuietly, delay ?? policy.capMs);
+      if (isLater && !closed) timer = startTimer(departQuietly, delay ?? policy.capMs);
     }
   }
 

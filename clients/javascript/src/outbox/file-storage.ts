@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createQueue, type DamagedEntry, type Entry, type OutboxStorage } from './storage.ts';
+import { toJson } from '../json.ts';
+import { createQueue, type DamagedEntry, type Entry, type OutboxStorage, type UnreadEntry } from './storage.ts';
 
 /** Syncs a folder, so that new entries survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
@@ -27,27 +28,31 @@ async function prepare(folder: string): Promise<void> {
   await Promise.all(halves.map(name => rm(join(folder, name), { force: true })));
 }
 
-/** Errors that pass: too many open files, an interrupted or busy device. */
-const PASSING = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EINTR'];
-
-/** Reads an entry; none if it has been removed since the listing. */
-async function readEntry(path: string, id: string): Promise<(Entry | DamagedEntry)[]> {
+/** Reads an entry; none if it has been removed since the listing. Only a file whose content is no entry is damaged. */
+async function readEntry(path: string, id: string): Promise<(Entry | DamagedEntry | UnreadEntry)[]> {
   try {
     const entry = JSON.parse(await readFile(path, 'utf8')) as Entry | null;
     return [entry?.id === id ? entry : { id }];
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return [];
-    if (PASSING.includes(code)) throw error;
-    return [{ id }];
+  } catch (failure) {
+    if (failure instanceof SyntaxError) return [{ id }];
+    return (failure as NodeJS.ErrnoException).code === 'ENOENT' ? [] : [{ id, failure }];
+  }
+}
+
+/** Returns the id that a file is named after; undefined for a file that is not of this storage. */
+function idOf(name: string): string | undefined {
+  try {
+    return name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : undefined;
+  } catch {
+    return undefined; // a malformed escape, which `encodeURIComponent` does not make
   }
 }
 
 /**
  * Creates a storage in a folder for Node, with one file per answer. Only one process may use the folder at a time.
  *
- * Files are written, synced and renamed, so that a kill leaves either the old or the new version. Files that cannot be
- * read are renamed to `<id>.json.damaged`.
+ * Files are written, synced and renamed, so that a kill leaves either the old or the new version. Files that contain no
+ * entry are renamed to `<id>.json.damaged`; those that cannot be read for a moment stay.
  */
 export function fileStorage(folder: string): OutboxStorage {
   let prepared: Promise<void> | undefined;
@@ -63,13 +68,16 @@ export function fileStorage(folder: string): OutboxStorage {
   return {
     async list() {
       await ready();
-      const names = (await readdir(folder)).filter(name => name.endsWith('.json'));
-      const read = names.map(name => readEntry(join(folder, name), decodeURIComponent(name.slice(0, -'.json'.length))));
-      return (await Promise.all(read)).flat();
+      const entries = [];
+      for (const file of await readdir(folder, { withFileTypes: true })) {
+        const id = file.isFile() ? idOf(file.name) : undefined;
+        if (id !== undefined) entries.push(...(await readEntry(join(folder, file.name), id)));
+      }
+      return entries;
     },
     async put(entry) {
       await ready();
-      await writeDurably(pathOf(entry.id), JSON.stringify(entry));
+      await writeDurably(pathOf(entry.id), toJson(entry));
       await syncFolder(folder);
     },
     async remove(id) {

@@ -7,6 +7,8 @@ export type FlushOptions = Pick<CallOptions, 'signal' | 'timeoutMs'>;
 /** Outcome of a flush: all sent, the rest is retried automatically, or retrying does not help. */
 export interface Flushed {
   outcome: 'done' | 'later' | 'stopped';
+  /** With `later`, if only answers that were refused on the way are left: milliseconds until the next try. */
+  nextTryMs?: number;
   /** The error that stopped the flush. */
   error?: ParleyError;
 }

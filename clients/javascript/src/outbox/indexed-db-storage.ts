@@ -1,6 +1,6 @@
 import { ParleyError } from '../errors.ts';
 import { within } from '../limit.ts';
-import { createQueue, type Entry, memoryStorage, type OutboxStorage } from './storage.ts';
+import { createQueue, type Entry, memoryStorage, type OutboxStorage, type UnreadEntry } from './storage.ts';
 
 const STORE = 'answers';
 /** Maximum duration of an operation. A database may stop answering when the page was in the background. */
@@ -25,6 +25,24 @@ function openDatabase(name: string): Promise<IDBDatabase> {
     database.onversionchange = () => database.close(); // another page deletes it
     return database;
   });
+}
+
+/** Reads all entries. If that fails, one by one: Chromium keeps large ones in separate files, which may be lost. */
+async function readAll(database: IDBDatabase): Promise<(Entry | UnreadEntry)[]> {
+  const store = () => database.transaction(STORE).objectStore(STORE);
+  try {
+    return await settled(store().getAll());
+  } catch {
+    const ids = await settled(store().getAllKeys());
+    const read = async (id: string): Promise<Entry | UnreadEntry | undefined> => {
+      try {
+        return await settled(store().get(id));
+      } catch (failure) {
+        return { id, failure };
+      }
+    };
+    return (await Promise.all((ids as string[]).map(read))).filter(entry => entry !== undefined);
+  }
 }
 
 /** Web Locks across all tabs of an origin; in-page locks in browsers without them, or where they are denied. */
@@ -94,11 +112,7 @@ export function browserStorage(name = 'parley-outbox'): OutboxStorage {
     await committed(transaction);
   };
   return {
-    list: () =>
-      run<Entry[]>(
-        database => settled(database.transaction(STORE).objectStore(STORE).getAll()),
-        memory.list as () => Promise<Entry[]>,
-      ),
+    list: () => run<(Entry | UnreadEntry)[]>(readAll, memory.list as () => Promise<Entry[]>),
     put: entry =>
       run(
         write(store => store.put(entry)),

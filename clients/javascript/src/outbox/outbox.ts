@@ -9,22 +9,28 @@ import { OUTBOX_POLICY, unlessAborted } from '../retry.ts';
 import { asOwner, isSameOwner, type Owner } from '../tokens.ts';
 import type { NewAnswer, Receipt } from '../types.ts';
 import type { Reply } from '../wire.ts';
-import { MAX_BATCH, takeBatch } from './batches.ts';
+import { MAX_BATCH, nextBatch, takeBatch } from './batches.ts';
 import { boundStorage } from './bounded-storage.ts';
 import { type Departures, watchDepartures } from './departures.ts';
-import { type LostAnswer, openEntries } from './entries.ts';
+import { type Entries, type LostAnswer, openEntries } from './entries.ts';
 import type { Flushed, FlushOptions } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
+import { isFinal, isRefusal, rejected } from './refusals.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
 
 export interface OutboxOptions {
   /** Storage of the answers; defaults to IndexedDB. In Node use `fileStorage(folder)`. */
   storage?: OutboxStorage;
   /**
-   * Called for each answer that is given up, with the server's code, `outbox-full`, or `outbox-unreadable` for a damaged
-   * entry, of which only the id is known.
+   * Called for each answer that is given up, with the server's code, `outbox-full`, `outbox-unreadable` for a damaged
+   * entry, of which only the id is known, or `refused` for one that was refused on the way until 30 days after its `answered_at`.
    */
   onLost?: (answer: LostAnswer, code: string) => void;
+  /**
+   * Called once for each answer that something on the way, such as a firewall, refuses. The code is `refused`. It waits
+   * apart from the others, and is tried every hour. In a page, `<parley-feedback>` also dispatches `parley-error`.
+   */
+  onRefused?: (answer: NewAnswer, code: string, error: ParleyError) => void;
   /**
    * Whether to flush automatically: at start, when the network returns, when the page is hidden or closed, and after
    * failures. Set to false to call `flush` yourself.
@@ -52,36 +58,53 @@ export interface Outbox {
   flushBeyondPage(): void;
   /** Stored entries of all users, oldest first. */
   waiting(): Promise<Entry[]>;
+  /** Registers a listener for answers that are refused on the way; returns a function that removes it. Only the first one is called. */
+  onRefused?(listener: (error: ParleyError) => void): () => void;
   /** Stops automatic flushes. Entries stay stored. */
   close(): void;
 }
 
-/** Code for a single answer that exceeds the server's size limit. */
-const TOO_LARGE = [{ status: 'rejected', code: 'body-too-large' } as Receipt];
+/** Returns a function that sends all entries of a user that are due. */
+function createSender(client: Client, entries: Entries) {
+  const { now } = client.wire;
+
+  async function sendAll(owner: Owner, options: FlushOptions): Promise<Flushed> {
+    for (let size = MAX_BATCH; ; ) {
+      const { entries: waiting, failure } = await entries.atHand();
+      const own = waiting.filter(entry => isSameOwner(entry, owner));
+      const batch = nextBatch(own, size, now());
+      if (batch.length === 0) return ended(failure, own, now());
+      const sent = await sendBatch(client, owner, batch, options);
+      if (!(sent instanceof ParleyError)) {
+        if (!(await entries.settle(batch, sent))) return { outcome: 'later' };
+        size = Math.min(MAX_BATCH, size * 2);
+      } else if (batch.length > 1) size = Math.floor(batch.length / 2);
+      else await refuse(batch[0] as Entry, sent);
+    }
+  }
+
+  /** Gives up an answer that Parley itself refused, or lets it wait apart. */
+  async function refuse(entry: Entry, error: ParleyError): Promise<void> {
+    if (!isFinal(error)) return entries.refuse(entry, error);
+    await entries.settle([entry], [rejected(entry, error.code as string)]);
+  }
+  return sendAll;
+}
 
 /** Creates an outbox for the answers of a client's users. */
 export function createOutbox(client: Client, options: OutboxOptions = {}): Outbox {
   const { now } = client.wire;
   const storage = boundStorage(options.storage ?? browserStorage(), options.storageTimeoutMs ?? 15_000);
-  const entries = openEntries(storage, now, (answer, code) => notify(options.onLost, answer, code));
+  const listeners = new Set<(error: ParleyError) => void>();
+  const onLost = (answer: LostAnswer, code: string) => notify(options.onLost, answer, code);
+  const entries = openEntries(storage, now, onLost, (answer, error) => {
+    notify(options.onRefused, answer, 'refused', error);
+    const [first] = listeners;
+    notify(first, error);
+  });
+  const sendAll = createSender(client, entries);
   /** Entries already in `keepalive` requests: pages report their end more than once. */
   let leaving: Entry[] = [];
-
-  async function sendAll(owner: Owner, options: FlushOptions): Promise<Flushed> {
-    for (let size = MAX_BATCH; ; ) {
-      const { entries: waiting, failure } = await entries.atHand();
-      const batch = takeBatch(
-        waiting.filter(entry => isSameOwner(entry, owner)),
-        size,
-      );
-      if (batch.length === 0) return ended(failure);
-      const receipts = await sendBatch(client, owner, batch, options);
-      const isTooLarge = receipts === TOO_LARGE;
-      if (isTooLarge && batch.length > 1) size = Math.floor(batch.length / 2);
-      else if (!(await entries.settle(batch, receipts))) return { outcome: 'later' };
-      else if (!isTooLarge) size = Math.min(MAX_BATCH, size * 2);
-    }
-  }
 
   /** Sends the current user's entries. The provider is asked before the lock: it must not stop other pages. */
   async function flush(options: FlushOptions = {}): Promise<Flushed> {
@@ -133,6 +156,10 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     flush: options => (departures ? departures.flush(options) : flush(options)),
     flushBeyondPage,
     waiting: entries.list,
+    onRefused(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close: () => departures?.close(),
   };
   const policy = withDefaults(OUTBOX_POLICY, options.retry);
@@ -140,8 +167,12 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   return outbox;
 }
 
-const ended = (failure: ParleyError | undefined): Flushed =>
-  failure ? { outcome: 'later', error: failure } : { outcome: 'done' };
+/** The outcome if no answer is due; `apart` are those that were refused on the way. */
+function ended(failure: ParleyError | undefined, apart: Entry[] = [], now = 0): Flushed {
+  if (failure) return { outcome: 'later', error: failure };
+  if (apart.length === 0) return { outcome: 'done' };
+  return { outcome: 'later', nextTryMs: Math.min(...apart.map(({ nextTryAt = now }) => nextTryAt)) - now };
+}
 
 /** Owner of an answer, determined synchronously for unloading pages. */
 const ownerAtHand = (client: Client, { card_id }: NewAnswer): Owner | undefined =>
@@ -156,12 +187,17 @@ const callFor = (client: Client, owner: Owner, batch: Entry[], options?: FlushOp
   options: { ...options, retry: { retries: 0 } }, // failed flushes are retried as a whole
 });
 
-/** Receipts of a batch, or an indication that it was too large. */
-async function sendBatch(client: Client, owner: Owner, batch: Entry[], options: FlushOptions): Promise<Receipt[]> {
+/** Receipts of a batch, or the refusal of its content. */
+async function sendBatch(
+  client: Client,
+  owner: Owner,
+  batch: Entry[],
+  options: FlushOptions,
+): Promise<Receipt[] | ParleyError> {
   try {
     return receiptsIn(await client.request(callFor(client, owner, batch, options)));
   } catch (error) {
-    if (error instanceof ParleyError && error.kind === 'too-large') return TOO_LARGE;
+    if (error instanceof ParleyError && isRefusal(error)) return error;
     throw error;
   }
 }

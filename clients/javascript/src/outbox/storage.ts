@@ -10,17 +10,25 @@ export interface Entry extends Owner {
   recordedAt: number;
   /** Position in the queue; lower numbers are sent first. */
   place: number;
+  /** When an answer that was refused on the way is tried again, in milliseconds since 1970. */
+  nextTryAt?: number | undefined;
 }
 
-/** A stored entry that cannot be read, such as a damaged file. */
+/** A stored entry that is no answer, such as a damaged file. */
 export interface DamagedEntry {
   id: string;
 }
 
+/** A stored entry that cannot be read now, for example because too many files are open. It stays. */
+export interface UnreadEntry {
+  id: string;
+  failure: unknown;
+}
+
 /** Storage of an outbox. Entries are on disk when the promise of `put` resolves. */
 export interface OutboxStorage {
-  /** All entries, unordered. */
-  list(): Promise<(Entry | DamagedEntry)[]>;
+  /** All entries, unordered. One that cannot be read now does not keep the others back. */
+  list(): Promise<(Entry | DamagedEntry | UnreadEntry)[]>;
   /** Inserts or replaces an entry. */
   put(entry: Entry): Promise<void>;
   remove(id: string): Promise<void>;
@@ -31,7 +39,7 @@ export interface OutboxStorage {
 }
 
 /** Whether a stored entry is complete. Unknown members are kept: a later version may have written it. */
-export function isReadable(stored: Entry | DamagedEntry): stored is Entry {
+export function isReadable(stored: Entry | DamagedEntry | UnreadEntry): stored is Entry {
   const { tenant, identity, place, answer } = stored as Partial<Entry>;
   return (
     typeof tenant === 'string' &&
@@ -41,6 +49,8 @@ export function isReadable(stored: Entry | DamagedEntry): stored is Entry {
     typeof answer.revision === 'number'
   );
 }
+
+export const isUnread = (stored: Entry | DamagedEntry | UnreadEntry): stored is UnreadEntry => 'failure' in stored;
 
 /** Runs work sequentially per name. */
 export function createQueue(): OutboxStorage['exclusively'] {

@@ -9,10 +9,11 @@ import { fillPath, type Query, withQuery } from '../path.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { persist, REQUEST_POLICY } from '../retry.ts';
 import { exchange, openWire, type Reply, type Wire } from '../wire.ts';
+import { sendInParts } from './batches.ts';
 import { createFeed, type EventPage, type EventQuery } from './feed.ts';
 import { OPERATIONS, type OperationName, RESOURCES } from './operations.ts';
 import type { Operations } from './resources.ts';
-import type { IdentityOptions } from './types.ts';
+import type { IdentityOptions, ServerAnswer } from './types.ts';
 
 export interface ServerClientOptions {
   /** Base URL of Parley: `https://…`, or `http://localhost` in development. */
@@ -119,7 +120,19 @@ export function createServerClient(settings: ServerClientOptions): ServerClient 
   const sendOne = async (operation: OperationName, args: unknown[]) =>
     remember(await send(operation, parse(operation, args)));
 
+  async function recordAnswers(args: unknown[]) {
+    const parsed = parse('recordAnswers', args);
+    const { answers, ...others } = Object(parsed.body) as { answers: ServerAnswer[] };
+    if (!(answers?.length > 1)) return remember(await send('recordAnswers', parsed));
+    const results = await sendInParts(
+      answers,
+      async part => (await send('recordAnswers', { ...parsed, body: { ...others, answers: part } })) as Reply,
+    );
+    return { results };
+  }
+
   const call = (operation: OperationName, args: unknown[]): unknown => {
+    if (operation === 'recordAnswers') return recordAnswers(args);
     const [, , kind]: readonly [string, string, string?] = OPERATIONS[operation];
     if (kind !== 'list' && kind !== 'feed') return sendOne(operation, args);
     const parsed = parse(operation, args);

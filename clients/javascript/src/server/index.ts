@@ -16,4 +16,5 @@ export type * from './profile-types.ts';
 export type * from './resources.ts';
 export { signToken, type TokenGrant } from './sign-token.ts';
 export type * from './types.ts';
+export type { Answer } from './types.ts'; // not the one that its user reads
 export type * from './webhook-types.ts';

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../call.ts';
 import type { List } from '../pages.ts';
-import type { Answer, Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
+import type { Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
 import type { CardDecisions, CardDecisionsQuery, Reach, ReachRequest } from './decision-types.ts';
 import type { EventQuery, Feed } from './feed.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
 } from './inbox-types.ts';
 import type { ProfileChange, ProfileChangeQuery } from './profile-types.ts';
 import type {
+  Answer,
   AnswerQuery,
   Figures,
   IdentityAttribute,
@@ -51,7 +52,11 @@ import type {
 
 /** Answers. */
 export interface AnswersOperations {
-  /** Records up to 100 answers; returns one receipt per item, in order. Accepted answers are durable and stored shortly after. */
+  /**
+   * Records up to 100 answers; returns one receipt per item, in order. Accepted answers are durable and stored shortly after. If
+   * something on the way, such as a firewall, refuses them, they are sent in smaller requests; an answer that is refused in a
+   * request of its own is `rejected` with `refused`: send it again later.
+   */
   record(sync: { answers: ServerAnswer[] }, options?: RequestOptions): Promise<{ results: Receipt[] }>;
   /** Latest received first; with `updated_since` in order of change. */
   list(query?: AnswerQuery, options?: CallOptions): List<Answer>;

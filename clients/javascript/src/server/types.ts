@@ -1,6 +1,5 @@
 import type { CallOptions } from '../call.ts';
 import type {
-  Answer,
   Attributes,
   AttributesPatch,
   CardStep,
@@ -8,6 +7,7 @@ import type {
   ConversationQuery,
   NewAnswer,
   OneOrMore,
+  Answer as OwnAnswer,
   Placement,
   QuestionConfig,
   QuestionType,
@@ -32,6 +32,12 @@ export interface PageQuery {
   /** Page size, 1 to 100; defaults to 10. */
   limit?: number;
   cursor?: string;
+}
+
+/** An answer as its tenant reads it. */
+export interface Answer extends OwnAnswer {
+  updated_at: string;
+  tags: string[];
 }
 
 export interface AnswerQuery extends PageQuery {

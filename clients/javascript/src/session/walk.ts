@@ -1,5 +1,6 @@
 import type { CardStep } from '../types.ts';
 import { type Content, contentOf, type End, type Entered, faultsIn, shownIn } from './content.ts';
+import { plainValues } from './digits.ts';
 import { emptyValueOf, type Fault } from './rules.ts';
 
 /** The way through a card, one step after another. */
@@ -39,7 +40,7 @@ export function createWalk(steps: CardStep[], read: () => Entered, from?: Positi
   const entered = (): Entered => {
     const { values, comment } = read();
     const filled = [...passed].map(step => [step.key, values[step.key] ?? emptyValueOf(step)]);
-    return { values: { ...values, ...Object.fromEntries(filled) }, comment };
+    return { values: plainValues(steps, { ...values, ...Object.fromEntries(filled) }), comment };
   };
   const shown = () => shownIn(steps, entered());
   const index = () => shown().filter(step => steps.indexOf(step) <= current).length - 1;

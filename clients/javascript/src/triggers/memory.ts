@@ -1,3 +1,4 @@
+import { toJson } from '../json.ts';
 import { isSameOwner, type Owner } from '../tokens.ts';
 import type { Card, Trigger } from '../types.ts';
 
@@ -58,7 +59,7 @@ export function openMemory(storage = browserTexts()): Memory {
   function write(change: Partial<Remembered>): void {
     held = { ...held, counts: read().counts, ...change };
     try {
-      storage?.setItem(NAME, JSON.stringify(held));
+      storage?.setItem(NAME, toJson(held));
     } catch {
       // full or denied: it lasts as long as the page
     }

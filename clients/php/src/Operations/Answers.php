@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Parley\Operations;
 
+use Parley\Batches;
 use Parley\Listing;
 use Parley\Path;
 use Parley\Shapes;
@@ -21,15 +22,22 @@ trait Answers
 {
     /**
      * Records 1 to 100 answers, at most 256 KB in total; returns one receipt per item, in order. Accepted answers are
-     * durable and stored once, even if sent repeatedly. Invalid items are rejected individually.
+     * durable and stored once, even if sent repeatedly. Invalid items are rejected individually. If something on the way,
+     * such as a firewall, refuses them, they are sent in smaller requests; an answer that is refused in a request of its
+     * own is rejected with `refused`: send it again later.
      *
      * @param array{answers: list<NewAnswer>, client_time?: string} $body
      * @return Receipts
      */
     public function recordAnswers(array $body): array
     {
-        /** @var Receipts */
-        return $this->postIdentified(__FUNCTION__, '/v1/answers', $body);
+        $send = fn (array $part): array =>
+            $this->postIdentified('recordAnswers', '/v1/answers', ['answers' => $part] + $body);
+        if (count($body['answers']) < 2) {
+            /** @var Receipts */
+            return $send($body['answers']);
+        }
+        return ['results' => Batches::send($body['answers'], $send)];
     }
 
     /**

@@ -6,12 +6,15 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import quote
 from uuid import uuid4
 
 from .errors import InvalidArgument
 from .pages import Page, read_page
+
+if TYPE_CHECKING:
+    from .batches import Parts
 
 T = TypeVar("T")
 
@@ -31,6 +34,8 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=lambda: {})
     operation: str = ""
     """`operationId` of the OpenAPI document."""
+    parts: Callable[["Call[Any]"], "Parts"] | None = None
+    """Divides a request whose content is refused."""
 
 
 def path(pattern: str, **values: str) -> str:
@@ -101,9 +106,9 @@ def post(path: str, body: object, idempotency_key: str | None, if_match: str | N
     return Call("POST", path, _read_object, body=body, headers={**headers, **_if_match(if_match)})
 
 
-def post_identified(path: str, body: object) -> Call[Any]:
+def post_identified(path: str, body: object, parts: Callable[[Call[Any]], "Parts"] | None) -> Call[Any]:
     """A POST whose items have ids: retries are safe without an `Idempotency-Key`."""
-    return Call("POST", path, _read_object, body=body)
+    return Call("POST", path, _read_results if parts else _read_object, body=body, parts=parts)
 
 
 def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
@@ -147,6 +152,13 @@ def _read_nothing(_: object) -> None:
 
 def _read_object(value: object) -> Any:
     return read_members(value)
+
+
+def _read_results(value: object) -> Any:
+    members = read_members(value)
+    if not isinstance(members.get("results"), list):
+        raise TypeError("no list of results")
+    return members
 
 
 def _encode(name: str, value: str) -> str:

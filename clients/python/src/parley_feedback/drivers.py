@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 import httpx
 from anyio.lowlevel import current_token
 
+from .errors import ParleyError
 from .exchange import Outcome, Progress
 from .replies import Received, Reply
 from .time_limit import run_within
@@ -34,11 +35,28 @@ class SyncDriver:
     sleep: Callable[[float], object]
 
     def send(self, call: Call[T]) -> Reply[T]:
-        """Sends a call with retries.
+        """Sends a call with retries, in parts if its content is refused.
 
         Raises:
             ParleyError: After the last attempt has failed.
         """
+        if call.parts is None:
+            return self._send_whole(call)
+        parts = call.parts(call)
+        part = next(parts)
+        while True:
+            try:
+                part = parts.send(self._outcome(part))
+            except StopIteration as end:
+                return cast("Reply[T]", end.value)
+
+    def _outcome(self, call: Call[T]) -> Reply[T] | ParleyError:
+        try:
+            return self._send_whole(call)
+        except ParleyError as error:
+            return error
+
+    def _send_whole(self, call: Call[T]) -> Reply[T]:
         progress = Progress(self.settings, call)
         while True:
             verdict = progress.judge(self._attempt(progress.request, progress.attempt_limit_s()))
@@ -72,11 +90,28 @@ class AsyncDriver:
     sleep: Callable[[float], Awaitable[object]]
 
     async def send(self, call: Call[T]) -> Reply[T]:
-        """Sends a call with retries.
+        """Sends a call with retries, in parts if its content is refused.
 
         Raises:
             ParleyError: After the last attempt has failed.
         """
+        if call.parts is None:
+            return await self._send_whole(call)
+        parts = call.parts(call)
+        part = next(parts)
+        while True:
+            try:
+                part = parts.send(await self._outcome(part))
+            except StopIteration as end:
+                return cast("Reply[T]", end.value)
+
+    async def _outcome(self, call: Call[T]) -> Reply[T] | ParleyError:
+        try:
+            return await self._send_whole(call)
+        except ParleyError as error:
+            return error
+
+    async def _send_whole(self, call: Call[T]) -> Reply[T]:
         progress = Progress(self.settings, call)
         while True:
             verdict = progress.judge(await self._attempt(progress.request, progress.attempt_limit_s()))

@@ -11,6 +11,8 @@ public struct CardQuery: Hashable, Sendable {
   public var limit: Int?
   /// Also fetches cards with a trigger: `ParleyClient.track` sets them off, and they are not in the returned list. Views set it.
   public var triggers = false
+  /// Whether a response with `Retry-After` is a failure at once: a view itself returns later.
+  var isOfView = false
 
   public init(locale: String? = nil, platform: String? = nil, appVersion: String? = nil, limit: Int? = nil) {
     self.locale = locale
@@ -103,6 +105,10 @@ final class CardReader: Sendable {
     let path = try query.path()
     let asked = Guarded<(owner: Owner, known: Hand?)?>(nil)
     var call = Call(operation: "listCards", method: "GET", path: path)
+    if query.isOfView {
+      call.policy = connection.policy
+      call.policy?.longestRetryAfterMs = 0
+    }
     call.headers = { owner in
       let known = self.known(path, of: owner)
       asked.use { $0 = (owner, known) }

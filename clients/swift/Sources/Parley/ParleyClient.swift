@@ -14,8 +14,11 @@ public final class ParleyClient: Sendable {
     public var outboxRetry = RetryPolicy.outbox
     /// Whether stored answers are sent when the client is created and, on Apple systems, when the network returns.
     public var flushesAutomatically = true
-    /// Called for answers that are given up: rejected, too large, too many.
+    /// Called for answers that are given up: rejected, too large, too many, refused on the way for 30 days.
     public var onLost: @Sendable (LostAnswer) -> Void = { _ in }
+    /// Called once for each answer that something on the way, such as a firewall, refuses; the code of the error is `refused`. It
+    /// waits apart from the others, and is tried every hour.
+    public var onRefused: @Sendable (NewAnswer, ParleyError) -> Void = { _, _ in }
     /// Queue of completion handlers.
     public var completionQueue = DispatchQueue.main
     /// Called after each attempt of a call, for logs and metrics, on any thread.
@@ -55,7 +58,9 @@ public final class ParleyClient: Sendable {
     let folder = try ParleyClient.open(options)
     drafts = DraftStore(file: folder.draftsFile)
     triggers = Triggers(connection: connection, file: try ParleyClient.triggerFile(options))
-    let outbox = Outbox(connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost)
+    let outbox = Outbox(
+      connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost,
+      onRefused: options.onRefused)
     self.outbox = outbox
     completionQueue = options.completionQueue
     original = nil

@@ -56,6 +56,14 @@ final class FeedbackTests: XCTestCase {
   func testFaults() async throws {
     try await FeedbackPlay().faults()
   }
+
+  func testAViewReturnsAfterTheTimeThatTheServerHasAskedToWaitFor() async throws {
+    try await FeedbackPlay().aViewReturnsAfterTheTimeThatTheServerHasAskedToWaitFor()
+  }
+
+  func testDigitsOfOtherScripts() async throws {
+    try await FeedbackPlay().digitsOfOtherScripts()
+  }
 }
 
 /// Runs on the main actor, like views; test cases do not.
@@ -113,6 +121,30 @@ struct FeedbackPlay {
     XCTAssertEqual(answer["displayed_at"], .text("1970-01-01T00:00:01.500Z"))
     let sent = try await states(stage)
     XCTAssertEqual(sent, ["seen 1"])
+  }
+
+  func aViewReturnsAfterTheTimeThatTheServerHasAskedToWaitFor() async throws {
+    for (random, delay) in [(0.0, 20_000), (0.5, 30_000), (0.75, 35_000)] {
+      let stage = Stage()
+      stage.chance.use { $0 = random }
+      let client = try makeClient(stage, provider: steady)
+      let deck = FeedbackDeck(client: client, query: CardQuery(), metadata: [:])
+      await stage.serve([Cue(status: 429, headers: ["Retry-After": "20"]), cardsCue(card(1))])
+      await deck.load().value
+      while deck.shown == nil { await Task.yield() }
+      XCTAssertEqual(deck.shown?.card.id, "card_1")
+      let slept = await stage.slept
+      XCTAssertEqual(slept, [delay])
+    }
+  }
+
+  func digitsOfOtherScripts() async throws {
+    let source = Data(card(1, type: "text", config: #"{"input": "number"}"#).utf8)
+    var walk = CardWalk(try JSON.decoder.decode(Card.self, from: source))
+    for each in try contract("steps.json")["numbers"]!.list {
+      walk.set(.text(each["typed"]!.text!), for: "main")
+      XCTAssertEqual(walk.entry.values["main"], each["sent"]?.text.map { .text($0) }, each["typed"]!.text!)
+    }
   }
 
   func aCardThatNobodySawLeavesNoTrace() async throws {
@@ -288,6 +320,9 @@ struct FeedbackPlay {
     XCTAssertEqual(try fault("text", #"{"max_length": 2}"#, .text("abc")), "Please enter no more than 2 characters.")
     XCTAssertNil(try fault("ranking", "{}", .number(1)), "later types are left to the server")
     XCTAssertEqual(try fault("single_choice", "{}", .choice(.init(otherText: " "))), "Please specify.")
-    XCTAssertEqual(FeedbackTexts.for("de-CH").send, "Senden")
+    for language in ["de-CH", "de_AT", "DE", "de-Latn-DE", "de_DE@currency=EUR"] {
+      XCTAssertEqual(FeedbackTexts.for(language).send, "Senden", language)
+    }
+    for language in ["den", "de-Hebr", "", "en-DE"] { XCTAssertEqual(FeedbackTexts.for(language).send, "Send", language) }
   }
 }

@@ -25,6 +25,8 @@ func receiptsCue(_ reply: Value) -> Cue {
   if let seconds = reply["retry_after"]?.int { cue.headers = ["Retry-After": String(seconds)] }
   cue.body = { request in
     if let body = reply["body"]?.text { return Data(body.utf8) }
+    if let code = reply["code"]?.text { return Data(#"{"title": "Refused", "code": "\#(code)"}"#.utf8) }
+    if reply["status"]?.int ?? 202 != 202 { return Data("{}".utf8) }
     let items = (try? readJSON(request.body ?? Data()))?["answers"]?.list ?? []
     let verdicts = reply["results"]?.list ?? items.map { _ in .text("accepted") }
     let receipts = zip(items, verdicts).map { item, verdict in
@@ -44,6 +46,7 @@ actor OutboxPlay {
   private let login = LoggedIn()
   private let folder = temporaryFolder()
   private let lost = Guarded<[LostAnswer]>([])
+  private let refused = Guarded<[String]>([])
   private let timeout: TimeInterval?
   /// Whether the disk refuses writes.
   private let isFull = Guarded(false)
@@ -54,15 +57,19 @@ actor OutboxPlay {
   init(_ each: Value) throws {
     name = each["name"]!.text!
     timeout = each["steps"]!.list.compactMap { $0["timeout_ms"]?.number }.first.map { $0 / 1000 }
-    client = try Self.makeClient(stage, login, folder, lost, isFull, timeout)
+    client = try Self.makeClient(stage, login, folder, lost, refused, isFull, timeout)
   }
 
   private static func makeClient(
-    _ stage: Stage, _ login: LoggedIn, _ folder: URL, _ lost: Guarded<[LostAnswer]>, _ isFull: Guarded<Bool>,
-    _ timeout: TimeInterval?
+    _ stage: Stage, _ login: LoggedIn, _ folder: URL, _ lost: Guarded<[LostAnswer]>, _ refused: Guarded<[String]>,
+    _ isFull: Guarded<Bool>, _ timeout: TimeInterval?
   ) throws -> ParleyClient {
     try ParleyTests.makeClient(stage, provider: login.provider, folder: folder, sleepEnds: false) {
       $0.onLost = { each in lost.use { $0.append(each) } }
+      $0.onRefused = { answer, error in
+        XCTAssertEqual(error.code, "refused")
+        refused.use { $0.append(answer.id) }
+      }
       if let timeout { $0.wire.timeout = timeout }
       $0.flushToDisk = { path in
         if isFull.use({ $0 }) { throw POSIXError(.ENOSPC) }
@@ -79,7 +86,7 @@ actor OutboxPlay {
     } else if !["left", "damage"].contains(act) {
       try await become(step)
     }
-    try await withStorage(step["storage"]?.text) { try await perform(act, step) }
+    try await withStorage(step["storage"]?.text, unread: step["unread"]?.int) { try await perform(act, step) }
     try await checkLeft(step)
     checkLost(step)
   }
@@ -92,16 +99,27 @@ actor OutboxPlay {
     case "flush": try await flush(step, times: 1)
     case "flush_twice": try await flush(step, times: 2)
     case "logout": try await logOut(client)
-    case "restart": client = try Self.makeClient(stage, login, folder, lost, isFull, timeout)
+    case "restart": client = try Self.makeClient(stage, login, folder, lost, refused, isFull, timeout)
     case "damage": try damage(step["answer"]!.int!)
     case "left": break
     default: XCTFail("\(name): unknown step")
     }
   }
 
-  /// Runs work while the disk is full, or while every access to it fails.
-  private func withStorage(_ trouble: String?, _ work: () async throws -> Void) async throws {
+  /// Runs work while the disk is full, while every access to it fails, or while the file of an answer cannot be read.
+  private func withStorage(_ trouble: String?, unread: Int?, _ work: () async throws -> Void) async throws {
     let away = folder.appendingPathExtension("away")
+    let file = try unread.map { folder.appendingPathComponent(try fileName($0)) }
+    if let file {  // a folder in its place is an error other than a damaged file, also for root
+      try FileManager.default.moveItem(at: file, to: away)
+      try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    }
+    defer {
+      if let file {
+        try? FileManager.default.removeItem(at: file)
+        try? FileManager.default.moveItem(at: away, to: file)
+      }
+    }
     isFull.use { $0 = trouble == "full" }
     if trouble == "down" { try FileManager.default.moveItem(at: folder, to: away) }
     try await work()
@@ -109,10 +127,13 @@ actor OutboxPlay {
     if trouble == "down" { try FileManager.default.moveItem(at: away, to: folder) }
   }
 
-  private func damage(_ number: Int) throws {
+  private func fileName(_ number: Int) throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    let name = try XCTUnwrap(names.first { $0.hasSuffix("-\(try! answer(number, revision: 1).id).json") })
-    try Data("{".utf8).write(to: folder.appendingPathComponent(name))
+    return try XCTUnwrap(names.first { $0.hasSuffix("-\(try! answer(number, revision: 1).id).json") })
+  }
+
+  private func damage(_ number: Int) throws {
+    try Data("{".utf8).write(to: folder.appendingPathComponent(fileName(number)))
   }
 
   /// Makes the current token belong to the step's user, or fail.
@@ -137,6 +158,7 @@ actor OutboxPlay {
     let number = step["answer"]!.int!
     var answer = try answer(number, revision: step["revision"]!.int!, comment: comment)
     answer.owner = cards[number]?.owner
+    answer.answeredAt = step["answered_at"]?.number.map { Date(timeIntervalSince1970: $0) }
     let recorded = answer
     let came = await outcome { try await client.record(recorded) }
     XCTAssertEqual(came.name, step["failure"]?.text ?? "success", name)
@@ -203,5 +225,10 @@ actor OutboxPlay {
       return lost.map { Value.list([number($0.id), .text($0.code)]) }
     }
     XCTAssertEqual(told, step["lost"]?.list ?? [], "\(name): lost")
+    let kept = refused.use { refused in
+      defer { refused = [] }
+      return refused.map(number)
+    }
+    XCTAssertEqual(kept, step["refused"]?.list ?? [], "\(name): refused")
   }
 }

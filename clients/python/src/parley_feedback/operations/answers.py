@@ -5,6 +5,7 @@ from datetime import date, datetime
 
 from typing_extensions import Unpack
 
+from ..batches import in_parts
 from ..calls import Call, delete, get, get_page, patch, path, post_identified
 from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
@@ -21,7 +22,9 @@ class Answers(Resource[D_co]):
         """Records answers, 1 to 100 at a time and at most 256 KB; each names its `identity`.
 
         `accepted` answers are durable and stored exactly once, even if sent repeatedly. Invalid items are `rejected`
-        individually; the others are not affected.
+        individually; the others are not affected. If something on the way, such as a firewall, refuses them, they are
+        sent in smaller requests; one that is refused in a request of its own is `rejected` with `refused`: send it
+        again later.
 
         Args:
             answers: The answers, each with a client-generated `id`: a repeated id stores one answer.
@@ -30,7 +33,7 @@ class Answers(Resource[D_co]):
         body: NewAnswers = {"answers": list(answers)}
         if client_time is not None:
             body["client_time"] = client_time
-        return post_identified("/v1/answers", body)
+        return post_identified("/v1/answers", body, in_parts if len(body["answers"]) > 1 else None)
 
     @listing("listAnswers")
     def list(

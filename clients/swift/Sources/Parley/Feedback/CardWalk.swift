@@ -120,7 +120,11 @@ struct CardWalk {
 
   /// Sets or, with nil, removes a value.
   mutating func set(_ value: AnswerValue?, for key: String) {
-    state.values[key] = value
+    if case .text(let text) = value, card.step(key)?.config.input == "number" {
+      state.values[key] = .text(plainNumber(text))
+    } else {
+      state.values[key] = value
+    }
   }
 
   /// Returns the messages for the steps that are shown, by step key; empty if the card can be completed. That of the comment is

@@ -21,6 +21,8 @@ final class FeedbackDeck {
   /// Finished cards, which a list that is fetched right after an answer may still contain.
   private var finished: Set<String> = []
   private var stopListening: (@Sendable () -> Void)?
+  /// Loads the cards after the time that the server has asked to wait for.
+  private var returning: Task<Void, Never>?
   /// The displayed page or screen, as reported by the app.
   private var page = ""
   /// Displayed cards that are hidden until the user returns to their page.
@@ -45,16 +47,19 @@ final class FeedbackDeck {
     self.client = client
     self.query = query
     self.query.triggers = true
+    self.query.isOfView = true
     self.metadata = metadata
   }
 
   deinit {
+    returning?.cancel()
     client.drafts.release(by: ObjectIdentifier(self))
   }
 
   /// Refetches the cards. The displayed card stays if it is still among them.
   @discardableResult
   func load(isAfterAnswer: Bool = false) -> Task<Void, Never> {
+    returning?.cancel()
     turn += 1
     fetchedAt = client.connection.wire.now()
     if !isAfterAnswer { finished = [] }
@@ -65,9 +70,23 @@ final class FeedbackDeck {
         let cards = try await self.client.listCards(self.query)
         if ours == self.turn { self.take(cards) }
       } catch {
-        if ours == self.turn { self.resume() }
+        if ours == self.turn {
+          self.resume()
+          self.comeBack(after: error)
+        }
         throw error
       }
+    }
+  }
+
+  /// Loads the cards after the `Retry-After` of an error plus 0 to 100 % of it at random: others wait as well.
+  private func comeBack(after error: any Error) {
+    guard let wait = (error as? ParleyError)?.retryAfterMs else { return }
+    let wire = client.connection.wire
+    let delay = wait + Int(Double(wait) * wire.random())
+    returning = Task { [weak self] in
+      try? await wire.sleep(delay)  // throws only if it was cancelled
+      if !Task.isCancelled { self?.load() }
     }
   }
 
@@ -197,7 +216,9 @@ final class FeedbackDeck {
     guard state == .completed else { return sending }
     return attempt {  // the answer may qualify the user for other cards
       await sending.value
-      if try await self.client.flush() == .done { await self.load(isAfterAnswer: true).value }
+      let outcome = try await self.client.flush()
+      // Answers that were refused on the way do not keep other cards away.
+      if outcome == .done || (outcome == .later && self.client.flushFailure == nil) { await self.load(isAfterAnswer: true).value }
     }
   }
 
@@ -210,6 +231,7 @@ final class FeedbackDeck {
   @discardableResult
   func putAway(_ entry: CardEntry, changed: Bool = false) -> Task<Void, Never> {
     turn += 1
+    returning?.cancel()
     let answer = shown?.note(entry)
     if changed, let shown { client.drafts.remove(shown.card.id) } else { keepDraft() }
     client.drafts.release(by: ObjectIdentifier(self))

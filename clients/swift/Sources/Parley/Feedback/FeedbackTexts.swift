@@ -64,9 +64,11 @@ public struct FeedbackTexts: Sendable {
     return texts
   }()
 
-  /// Returns the texts for a language (BCP 47), or English.
+  /// Returns the texts for a language (BCP 47, or as in `Locale.identifier`), or English.
   public static func `for`(_ language: String) -> FeedbackTexts {
-    language.lowercased().split(separator: "-").first == "de" ? german : FeedbackTexts()
+    let subtags = language.lowercased().split { "-_.@".contains($0) }
+    let script = subtags.dropFirst().first { $0.count == 4 && $0.allSatisfy(\.isLetter) } ?? "latn"
+    return subtags.first == "de" && script == "latn" ? german : FeedbackTexts()
   }
 
   func say(_ text: String, _ number: Int, of last: Int? = nil) -> String {

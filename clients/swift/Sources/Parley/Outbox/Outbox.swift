@@ -28,11 +28,12 @@ final class Outbox: Sendable {
 
   init(
     connection: Connection, folder: OutboxFolder, policy: RetryPolicy,
-    onLost: @escaping @Sendable (LostAnswer) -> Void
+    onLost: @escaping @Sendable (LostAnswer) -> Void,
+    onRefused: @escaping @Sendable (NewAnswer, ParleyError) -> Void
   ) {
     self.connection = connection
     self.policy = policy
-    shelf = OutboxShelf(folder: folder, now: connection.wire.now, onLost: onLost)
+    shelf = OutboxShelf(folder: folder, now: connection.wire.now, onLost: onLost, onRefused: onRefused)
   }
 
   deinit {
@@ -73,7 +74,11 @@ final class Outbox: Sendable {
   private func run() async throws -> FlushOutcome {
     do {
       var sending = OutboxFlush(connection: connection, shelf: shelf)
-      return end(try await sending.run() ? .done : .later)
+      switch try await sending.run() {
+      case .done: return end(.done)
+      case .incomplete: return end(.later)
+      case .apart(let time): return end(.later, nextTryAt: time)
+      }
     } catch let error as ParleyError {
       let isWorthWaiting = error.retryable || error.kind == .providerFailed
       return end(isWorthWaiting ? .later : .stopped, error)
@@ -84,12 +89,17 @@ final class Outbox: Sendable {
   }
 
   /// Ends a flush and sets the timer atomically: otherwise the timer could fire while the flush is still running.
-  private func end(_ outcome: FlushOutcome, _ failure: ParleyError? = nil) -> FlushOutcome {
+  private func end(_ outcome: FlushOutcome, _ failure: ParleyError? = nil, nextTryAt: Date? = nil) -> FlushOutcome {
     state.use { state in
       state.running = nil
       state.failure = failure
-      if outcome == .done { state.failures = 0 }
+      if outcome == .done || nextTryAt != nil { state.failures = 0 }
       guard outcome == .later else { return outcome }
+      if let nextTryAt {
+        let wait = nextTryAt.timeIntervalSince(connection.wire.now())
+        state.timer = startTimer(Int((max(0, wait) * 1000).rounded(.up)))
+        return .later
+      }
       state.failures += 1
       let random = connection.wire.random()
       let delay = policy.delay(before: state.failures, random: random, retryAfterMs: failure?.retryAfterMs)

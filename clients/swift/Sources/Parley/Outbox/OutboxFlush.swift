@@ -5,6 +5,15 @@ struct OutboxFlush {
   static let maxAnswers = 100
   static let maxBytes = 48 * 1024
 
+  /// How a flush has ended.
+  enum Ending {
+    case done
+    /// An answer got no receipt.
+    case incomplete
+    /// Only answers that were refused on the way are left.
+    case apart(until: Date)
+  }
+
   /// Meaning of a receipt; none if it cannot be decoded.
   private enum Verdict {
     case taken
@@ -22,42 +31,46 @@ struct OutboxFlush {
     self.shelf = shelf
   }
 
-  /// Sends until no answers of the user are left; false if an answer got no receipt. Throws the error that stopped it.
-  mutating func run() async throws -> Bool {
+  /// Sends until no answers of the user are due. Throws the error that stopped it.
+  mutating func run() async throws -> Ending {
     let first = await shelf.atHand()
-    if first.entries.isEmpty { return try end(first) }
+    if first.entries.isEmpty { return try end(first, []) }
     let owner = try await connection.tokens.visit().token().owner
     while true {
       let atHand = await shelf.atHand()
-      let batch = try nextBatch(of: owner, from: atHand.entries)
-      if batch.isEmpty { return try end(atHand) }
-      guard try await sync(batch, as: owner) else { return false }
+      let own = atHand.entries.filter { $0.owner.isSame(as: owner) }
+      let batch = try nextBatch(own)
+      if batch.isEmpty { return try end(atHand, own) }
+      guard try await sync(batch, as: owner) else { return .incomplete }
     }
   }
 
-  private func end(_ atHand: OutboxShelf.AtHand) throws -> Bool {
+  private func end(_ atHand: OutboxShelf.AtHand, _ own: [OutboxEntry]) throws -> Ending {
     if let failure = atHand.failure { throw failure }
-    return true
+    return own.compactMap(\.nextTryAt).min().map { .apart(until: $0) } ?? .done
   }
 
-  private func nextBatch(of owner: Owner, from entries: [OutboxEntry]) throws -> [NewAnswer] {
-    var batch: [NewAnswer] = []
+  /// The entries of the next request. One that was refused on the way has a request of its own, after the others.
+  private func nextBatch(_ entries: [OutboxEntry]) throws -> [OutboxEntry] {
+    var batch: [OutboxEntry] = []
     var bytes = "[]".utf8.count
-    for entry in entries where entry.owner.isSame(as: owner) {
+    for entry in entries where entry.nextTryAt == nil {
       bytes += try JSON.encoder.encode(entry.answer).count + (batch.isEmpty ? 0 : ",".utf8.count)
       if !batch.isEmpty && (bytes > Self.maxBytes || batch.count == limit) { break }
-      batch.append(entry.answer)
+      batch.append(entry)
     }
-    return batch
+    let now = shelf.now()
+    return batch.isEmpty ? Array(entries.filter { $0.isDue(at: now) }.prefix(1)) : batch
   }
 
-  private mutating func sync(_ batch: [NewAnswer], as owner: Owner) async throws -> Bool {
+  private mutating func sync(_ batch: [OutboxEntry], as owner: Owner) async throws -> Bool {
     do {
-      let receipts = try await send(batch, as: owner)
+      let answers = batch.map(\.answer)
+      let receipts = try await send(answers, as: owner)
       limit = min(Self.maxAnswers, limit * 2)
-      return await settle(batch, receipts)
-    } catch let error as ParleyError where error.kind == .tooLarge {
-      await halve(batch)
+      return await settle(answers, receipts)
+    } catch let error as ParleyError where error.isRefusal {
+      await halve(batch, error)
       return true
     }
   }
@@ -67,7 +80,9 @@ struct OutboxFlush {
     var call = try Call(operation: "recordAnswers", method: "POST", path: path("answers"), body: JSON.encoder.encode(body))
     call.owner = owner
     call.policy = .once  // the outbox retries, including answers recorded meanwhile
-    return try await connection.request(call).read(Receipts.self).results
+    let reply = try await connection.request(call)
+    guard reply.status == 202 else { throw ParleyError.unreadable(reply) }
+    return try reply.read(Receipts.self).results
   }
 
   private func settle(_ batch: [NewAnswer], _ receipts: [Receipts.Receipt]) async -> Bool {
@@ -91,8 +106,14 @@ struct OutboxFlush {
     }
   }
 
-  private mutating func halve(_ batch: [NewAnswer]) async {
+  /// Halves the next request. A single answer is given up if Parley itself refused it, and waits apart otherwise.
+  private mutating func halve(_ batch: [OutboxEntry], _ error: ParleyError) async {
     limit = max(1, batch.count / 2)
-    if batch.count == 1, let answer = batch.first { await shelf.settle(answer, refusedWith: "body-too-large") }
+    guard batch.count == 1, let entry = batch.first else { return }
+    if error.isFinalRefusal {
+      await shelf.settle(entry.answer, refusedWith: error.code)
+    } else {
+      await shelf.refuse(entry, error)
+    }
   }
 }

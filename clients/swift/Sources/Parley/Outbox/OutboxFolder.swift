@@ -4,6 +4,8 @@ import Foundation
 struct OutboxEntry: Codable, Sendable {
   let owner: Owner
   let answer: NewAnswer
+  /// When an answer that was refused on the way is tried again.
+  var nextTryAt: Date?
 }
 
 /// Answers on disk, one file each, named by order and age. Writes are durable.
@@ -56,13 +58,26 @@ struct OutboxFolder: Sendable {
     try alone {
       let slips = try readNames()
       let known = slips.first { $0.id == entry.answer.id }
+      var entry = entry
       // An unreadable revision is replaced; if the disk itself fails, so does the write below.
       if let known, let held = try? read(known) {
         guard held.owner.isSame(as: entry.owner) else { throw ParleyError(.invalidArgument, "The id is already used by another user") }
         if held.answer.revision >= entry.answer.revision { return }
+        if held.nextTryAt != nil { entry.nextTryAt = Date(timeIntervalSince1970: 0) }  // tried at once, apart from the others
       }
       let next = OutboxSlip(place: (slips.last?.place ?? 0) + 1, recordedAt: now, id: entry.answer.id)
       try JSON.encoder.encode(entry).writeDurably(to: file(known ?? next), flush: flush)
+    }
+  }
+
+  /// Keeps the next try of a refused answer, unless a newer revision has been recorded.
+  func setNextTry(of answer: NewAnswer, at time: Date) throws {
+    try alone {
+      guard let slip = try readNames().first(where: { $0.id == answer.id }), var held = try read(slip),
+        held.answer.revision == answer.revision
+      else { return }
+      held.nextTryAt = time
+      try JSON.encoder.encode(held).writeDurably(to: file(slip), flush: flush)
     }
   }
 

@@ -8,6 +8,8 @@ struct OutboxMemory {
   private var unstored: Set<String> = []
   /// Revisions with a receipt that are still on the disk.
   private(set) var settled: [String: Int] = [:]
+  /// Revisions that were refused on the way since this start, with their next try: the disk may not have kept it.
+  private var apart: [String: (revision: Int, nextTryAt: Date)] = [:]
 
   /// Adds a revision that is not on the disk yet.
   mutating func add(_ entry: OutboxEntry) {
@@ -50,6 +52,18 @@ struct OutboxMemory {
     settled[id] = max(settled[id] ?? 0, revision)
   }
 
+  /// Notes the next try of a refused answer. Returns whether this is the first one.
+  mutating func noteRefused(_ answer: NewAnswer, nextTryAt: Date) -> Bool {
+    apart.updateValue((answer.revision, nextTryAt), forKey: answer.id) == nil
+  }
+
+  private func withTry(_ entry: OutboxEntry) -> OutboxEntry {
+    guard let known = apart[entry.answer.id], known.revision == entry.answer.revision else { return entry }
+    var entry = entry
+    entry.nextTryAt = known.nextTryAt
+    return entry
+  }
+
   /// Forgets a revision that has been removed from the disk.
   mutating func noteRemoved(_ id: String) {
     settled[id] = nil
@@ -70,8 +84,8 @@ struct OutboxMemory {
       guard let other = onDisk[entry.answer.id] else {
         return stored == nil || unstored.contains(entry.answer.id) ? entry : nil
       }
-      return other.answer.revision > entry.answer.revision ? other : entry
+      return other.answer.revision >= entry.answer.revision ? other : entry
     }
-    return (earlier + own).filter { $0.answer.revision > settled[$0.answer.id] ?? 0 }
+    return (earlier + own).filter { $0.answer.revision > settled[$0.answer.id] ?? 0 }.map(withTry)
   }
 }

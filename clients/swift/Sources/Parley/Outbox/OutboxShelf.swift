@@ -3,7 +3,7 @@ import Foundation
 /// An answer that was given up.
 public struct LostAnswer: Equatable, Sendable {
   public let id: String
-  /// The server's code, or `body-too-large`, `outbox-full`, `outbox-unreadable`.
+  /// The server's code, or `outbox-full`, `outbox-unreadable`, or `refused` on the way until 30 days after `answeredAt`.
   public let code: String
 }
 
@@ -21,14 +21,19 @@ final class OutboxShelf: Sendable {
   let now: @Sendable () -> Date
   private let folder: OutboxFolder
   private let onLost: @Sendable (LostAnswer) -> Void
+  private let onRefused: @Sendable (NewAnswer, ParleyError) -> Void
   private let memory = Guarded(OutboxMemory())
   // Disk I/O must not block the threads of Swift's concurrency pool.
   private let queue = DispatchQueue(label: "parley.outbox")
 
-  init(folder: OutboxFolder, now: @escaping @Sendable () -> Date, onLost: @escaping @Sendable (LostAnswer) -> Void) {
+  init(
+    folder: OutboxFolder, now: @escaping @Sendable () -> Date, onLost: @escaping @Sendable (LostAnswer) -> Void,
+    onRefused: @escaping @Sendable (NewAnswer, ParleyError) -> Void
+  ) {
     self.folder = folder
     self.now = now
     self.onLost = onLost
+    self.onRefused = onRefused
   }
 
   /// Writes an answer; drops the oldest of any user if there are too many.
@@ -92,6 +97,19 @@ final class OutboxShelf: Sendable {
     let (wasHere, isNewer) = memory.use { $0.settle(id, upTo: revision) }
     let isGone = removal == .removed || (removal == .absent && wasHere)
     if isGone, !isNewer, let code { onLost(LostAnswer(id: id, code: code)) }
+  }
+
+  /// Sets the next try of an answer that was refused on the way; after 30 days, the answer is given up.
+  func refuse(_ entry: OutboxEntry, _ cause: ParleyError) async {
+    if entry.isOver(at: now()) { return await settle(entry.answer, refusedWith: "refused") }
+    let nextTryAt = now().addingTimeInterval(OutboxEntry.retryAfter)
+    let isFirst = memory.use { $0.noteRefused(entry.answer, nextTryAt: nextTryAt) } && entry.nextTryAt == nil
+    do {
+      try await onDisk { [folder] in try folder.setNextTry(of: entry.answer, at: nextTryAt) }
+    } catch {
+      // The memory has it, and the next flush reports the failure of the disk.
+    }
+    if isFirst { onRefused(entry.answer, .refused(entry.answer, cause)) }
   }
 
   private func finishRemovals() async throws {
