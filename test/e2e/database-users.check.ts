@@ -236,7 +236,7 @@ describe('with an owner who may create roles', () => {
         /permission denied/,
       );
 
-    // With the prefix of the first installation, the roles exist, belong to another owner and may do nothing here.
+    // With the prefix of the first installation, the roles exist, belong to another owner and have no privileges here.
     const shared = await runCommand(['migrate'], { ...environment, DATABASE_ROLE_PREFIX: prefix }); // logs to its standard error
     expect(shared).toMatchObject({
       code: 1,
