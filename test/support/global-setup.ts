@@ -24,7 +24,7 @@ export const TEMPLATE = 'parley_template';
 
 const log = createLog('warn', 'test');
 
-/** As an administrator may prepare a database: whatever a role of Parley uses must be granted to it. */
+/** As an administrator may prepare a database: each privilege of the roles must be granted explicitly. */
 const HARDENED = `
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public`;
