@@ -1,7 +1,6 @@
 import type { ZodOpenApiExampleObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
-import { isOidcPath } from '../http/browser-addresses.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import type { Operation } from '../operation.ts';
 import { headerRefs, PROBLEM_HEADERS } from './headers.ts';

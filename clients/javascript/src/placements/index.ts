@@ -6,6 +6,7 @@ import type { Card, Placement } from '../types.ts';
 import { watchClosing } from './closing.ts';
 import { openPanel } from './panel.ts';
 import { STYLES } from './styles.ts';
+import { watchTyping } from './typing.ts';
 
 /**
  * Shows cards where `placement` says: as a popover, a dialog, or behind a button. The attribute of the element comes first,
@@ -18,9 +19,6 @@ import { STYLES } from './styles.ts';
 export function addPlacements(): void {
   setPresenter(createPresenter);
 }
-
-/** Time after a key on the page in which no dialog opens: it would take the next keys, and a digit is a score. */
-const TYPING_MS = 2000;
 
 const ownPlacement = (host: Element): string | null => host.getAttribute('placement');
 
@@ -47,8 +45,6 @@ function opensFrom(host: Element, event: Event): boolean {
   return Boolean(opens && event.composedPath().some(node => node instanceof Element && node.matches(opens)));
 }
 
-const hasTextFocus = () => document.activeElement?.matches('input, textarea, [contenteditable]');
-
 function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
   const parent = frame.parentElement as HTMLElement;
@@ -58,8 +54,6 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   let placement: Placement | undefined;
   /** Removes the open panel. */
   let shut: (() => void) | undefined;
-  let typedAt = hasTextFocus() ? performance.now() : Number.NEGATIVE_INFINITY;
-  let waiting: ReturnType<typeof setTimeout> | undefined;
 
   const placementOf = (card: Card) =>
     firstKnown(ownPlacement(host), card.placement, appearance()?.placement) ?? 'inline';
@@ -74,7 +68,7 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   };
 
   function open(): void {
-    clearTimeout(waiting);
+    typing.cancel();
     frame.hidden = false;
     const panel = openPanel(parent, placement, texts(), { frame, onClose: dismiss });
     showTab(false);
@@ -85,13 +79,6 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
       unwatch();
       panel.remove();
     };
-  }
-  /** Opens the panel; a dialog once the user types no more on the page. */
-  function openAfterTyping(): void {
-    const rest = placement === 'modal' ? typedAt + TYPING_MS - performance.now() : 0;
-    frame.hidden = rest > 0;
-    if (rest > 0) waiting = setTimeout(openAfterTyping, rest);
-    else open();
   }
   /** Opens the panel for a click, or closes it unless the card is begun. Without a card, it asks for new ones first. */
   async function toggle(): Promise<void> {
@@ -105,23 +92,21 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   addSheet(root, STYLES);
   parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
-  const listeners = [
-    listen(document, 'click', event => opensFrom(host, event) && void toggle()),
-    listen(window, 'keydown', ({ target }) => {
-      if (target !== host) typedAt = performance.now();
-    }),
-  ];
+  const stopListening = listen(document, 'click', event => opensFrom(host, event) && void toggle());
+  const typing = watchTyping(host);
   function show(next: Card | undefined, opens = false): void {
-    clearTimeout(waiting);
+    typing.cancel();
     shown = next;
     placement = next && placementOf(next);
     const isInline = !placement || placement === 'inline';
     const isClosed = placement === 'button' && !shut && !opens;
     host.style.display = isInline ? '' : 'contents';
     showTab(isClosed && !host.hasAttribute('opens'));
-    frame.hidden = isClosed;
+    const opensNow = !isInline && !isClosed && !shut;
+    frame.hidden = isClosed || opensNow;
     if (isInline) shut?.();
-    else if (!isClosed && !shut) openAfterTyping();
+    else if (opensNow && placement === 'modal') typing.whenOver(open);
+    else if (opensNow) open();
   }
 
   return {
@@ -137,9 +122,9 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
       show(card, wasOpen);
     },
     close() {
-      clearTimeout(waiting);
+      typing.stop();
       shut?.();
-      for (const stop of listeners) stop();
+      stopListening();
       host.style.display = '';
     },
   };
