@@ -17,7 +17,7 @@ interface AvailabilityProps {
 export function AvailabilitySelect({ member: { id, name, email, availability }, mayChange }: AvailabilityProps) {
   const patch = useAct('PATCH /v1/members/{id}');
   const { membership } = useSession();
-  if (!mayChange) return nameOf(availability);
+  if (!mayChange) return <span>{nameOf(availability)}</span>;
   const change = (next: Member['availability']) =>
     patch.mutate({ params: { id }, body: { availability: next } }, { onError: showProblem });
   return (

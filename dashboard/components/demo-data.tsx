@@ -67,7 +67,7 @@ export function RemoveDemo({ demo }: { demo: Membership }) {
   return (
     <>
       <p>{t('To remove it with everything in it, run on the server:')}</p>
-      <code className="wrap-anywhere">parley demo delete --tenant {demo.tenant.id}</code>
+      <code className="wrap-anywhere">{`parley demo delete --tenant ${demo.tenant.id}`}</code>
     </>
   );
 }

@@ -25,7 +25,7 @@ interface MenuButtonProps {
 export const MenuButton = ({ label, choices, choose, isDisabled, large, isOpen, setOpen }: MenuButtonProps) => (
   <MenuTrigger {...(setOpen ? { isOpen, onOpenChange: setOpen } : {})}>
     <Button small={!large} isDisabled={isDisabled}>
-      {label} <Icon name="down" size={13} />
+      <span>{label}</span> <Icon name="down" size={13} />
     </Button>
     <Popover className={styles.popover} placement="bottom start">
       <Menu className={styles.menu} aria-label={label} onAction={key => choose(String(key))}>

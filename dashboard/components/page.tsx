@@ -30,7 +30,7 @@ export function Page({ title, lead, back, actions, children }: PageProps) {
         <div>
           {back && (
             <Link href={back.href} className={styles.back}>
-              <Icon name="back" size={14} /> {back.label}
+              <Icon name="back" size={14} /> <span>{back.label}</span>
             </Link>
           )}
           <h1 className="wrap-anywhere">{title}</h1>

@@ -18,7 +18,7 @@ export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: (
         <ul className={styles.faults}>
           {problem.errors.map(error => (
             <li key={placeOf(error) + error.code}>
-              <code>{placeOf(error)}</code> {fieldErrorText(error)}
+              <code>{placeOf(error)}</code> <span>{fieldErrorText(error)}</span>
             </li>
           ))}
         </ul>

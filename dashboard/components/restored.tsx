@@ -13,7 +13,8 @@ export const Restored = ({
 }) => (
   <Note tone={isOutdated ? 'warn' : 'info'}>
     <p>
-      {t('Your edits of {time} were restored.', { time: formatTime(at) })} {isOutdated && outdatedText}
+      <span>{t('Your edits of {time} were restored.', { time: formatTime(at) })}</span>{' '}
+      {isOutdated && <span>{outdatedText}</span>}
     </p>
   </Note>
 );

@@ -39,7 +39,7 @@ function NavLink({
       {children}
       {count ? (
         <span className={styles.count}>
-          {count > 99 ? '99+' : formatNumber(count)}
+          <span>{count > 99 ? '99+' : formatNumber(count)}</span>
           <span className="hidden-text"> {t('unread')}</span>
         </span>
       ) : null}
@@ -142,8 +142,7 @@ function Version() {
   const { version, commit } = data;
   return (
     <p className={styles.version} title={commit}>
-      Parley {version}
-      {commit !== 'unknown' && ` (${commit.slice(0, 7)})`}
+      {commit === 'unknown' ? `Parley ${version}` : `Parley ${version} (${commit.slice(0, 7)})`}
     </p>
   );
 }

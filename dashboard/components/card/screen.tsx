@@ -44,7 +44,7 @@ export function Screen({ label, device, scheme, placement, source, language, cap
         </div>
       </div>
       <figcaption className="spread small quiet">
-        {caption}
+        <span>{caption}</span>
         {again}
       </figcaption>
     </figure>

@@ -37,7 +37,7 @@ export const Bars = ({ caption, where, bars }: BarsProps) => (
           </th>
           <td>{formatNumber(count)}</td>
           <td>
-            {share === null ? '–' : formatShare(share)}
+            <span>{share === null ? '–' : formatShare(share)}</span>
             <progress aria-hidden="true" value={share ?? 0} max={1} />
           </td>
         </tr>

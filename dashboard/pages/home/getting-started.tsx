@@ -21,7 +21,7 @@ interface StepProps {
 const Step = ({ number, done, title, action, children }: StepProps) => (
   <li className={done ? `${styles.step} ${styles.done}` : styles.step}>
     <span className={styles.mark}>
-      {done ? <Icon name="check" size={16} /> : number}
+      {done ? <Icon name="check" size={16} /> : <span>{number}</span>}
       <span className="hidden-text">{done ? t('done') : t('to do')}</span>
     </span>
     <div>

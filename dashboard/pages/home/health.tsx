@@ -18,8 +18,8 @@ export function Health({ ingestion }: { ingestion: Schemas['Ingestion'] }) {
         <Badge tone={quarantined > 0 || isSlow ? 'warn' : 'good'}>
           {quarantined > 0 || isSlow ? t('Needs attention') : t('All answers are stored')}
         </Badge>
-        {queued > 0 && t('{count} queued', { count: formatNumber(queued) })}
-        {quarantined > 0 && t('{count} quarantined', { count: formatNumber(quarantined) })}
+        {queued > 0 && <span>{t('{count} queued', { count: formatNumber(queued) })}</span>}
+        {quarantined > 0 && <span>{t('{count} quarantined', { count: formatNumber(quarantined) })}</span>}
       </p>
       <p>
         <Link href={pathTo('data')}>{t('Ingestion and quarantine')}</Link>

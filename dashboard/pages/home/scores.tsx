@@ -38,8 +38,10 @@ function QuestionScore({ question: { id, name, results } }: { question: Question
       </span>
       <span className={`small quiet ${styles.details}`}>
         <span>
-          {score && `${measureName(score.measure)} · `}
-          {t('{count, plural, one {# answer} other {# answers}} in 7 days', { count: results?.answered_7_days ?? 0 })}
+          {score && <span>{`${measureName(score.measure)} · `}</span>}
+          <span>
+            {t('{count, plural, one {# answer} other {# answers}} in 7 days', { count: results?.answered_7_days ?? 0 })}
+          </span>
         </span>
         {change && <span>{t('{change} compared with the previous 30 days', { change })}</span>}
       </span>

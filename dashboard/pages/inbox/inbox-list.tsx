@@ -110,7 +110,7 @@ const Row = memo(({ conversation, isHere, isSelected, nameOf, now, toggle }: Row
       <span className={styles.dot} />
       <span className={styles.who}>
         <bdi>{identity}</bdi>
-        {unread_count > 0 && <span className="hidden-text"> {t('{count} unread', { count: unread_count })}</span>}
+        {unread_count > 0 && <span className="hidden-text">{` ${t('{count} unread', { count: unread_count })}`}</span>}
       </span>
       <span className={styles.when}>
         {reply_due_at && <Due at={reply_due_at} now={now} />}
@@ -118,7 +118,7 @@ const Row = memo(({ conversation, isHere, isSelected, nameOf, now, toggle }: Row
       </span>
       <span className={styles.preview} dir="auto">
         {subject && <span className={styles.subject}>{subject}</span>}
-        {last_message.preview}
+        <span>{last_message.preview}</span>
       </span>
       <Details conversation={conversation} nameOf={nameOf} now={now} />
     </div>

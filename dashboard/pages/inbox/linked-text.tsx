@@ -1,11 +1,10 @@
-import { Fragment } from 'react';
 import { splitLinks } from './links.ts';
 
 /** A text whose web addresses are links. */
 export const LinkedText = ({ text }: { text: string }) =>
   splitLinks(text).map(({ text: part, href }, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
-    <Fragment key={at}>
+    <span key={at}>
       {href ? (
         <a href={href} target="_blank" rel="noopener noreferrer nofollow">
           {part}
@@ -13,5 +12,5 @@ export const LinkedText = ({ text }: { text: string }) =>
       ) : (
         part
       )}
-    </Fragment>
+    </span>
   ));

@@ -53,7 +53,7 @@ function Event({ message, people }: { message: Message; people: People }) {
           <Link href={pathTo('conversation', { id: into })}>{t('Open it')}</Link>
         </>
       )}
-      {' · '}
+      <span>{' · '}</span>
       <Time at={message.created_at} />
     </span>
   );

@@ -58,7 +58,7 @@ function AnswerItem({ answer }: { answer: Schemas['Answer'] }) {
       <QuestionLink id={id} />
       <span className="wrap-anywhere" dir="auto">
         <strong>{valueText(values.main, question) || answerState(state)}</strong>
-        {comment && ` ${comment}`}
+        {comment && <span>{` ${comment}`}</span>}
       </span>
       <GivenValues answer={answer} question={question} />
       <Time at={received_at} />

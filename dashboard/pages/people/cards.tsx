@@ -19,7 +19,7 @@ const Reasons = ({ gates }: Pick<Decision, 'gates'>) => (
       .map(({ gate, passes_at }) => (
         <li key={gate}>
           {gateName(gate)}
-          {passes_at && <span className="quiet"> · {t('until {time}', { time: formatTime(passes_at) })}</span>}
+          {passes_at && <span className="quiet">{` · ${t('until {time}', { time: formatTime(passes_at) })}`}</span>}
         </li>
       ))}
   </ul>

@@ -27,19 +27,19 @@ function shownChange(changed: Changed) {
   };
 }
 
-function Title({ by }: Pick<ProfileChange, 'by'>) {
-  const { nameOf } = useMembers();
+function titleOf(by: ProfileChange['by'], nameOf: (id: string) => string): string {
   if (by.type === 'member' && by.id) return t('Profile changed by {name}', { name: nameOf(by.id) });
   if (by.type === 'api_key') return t('Profile changed with an API key');
   return by.type === 'user' ? t('Profile changed by the app') : t('Profile changed');
 }
 
 /** Fields of a profile that changed together, and who changed them. */
-export const ProfileEntry = ({ change: { at, by, changes } }: { change: ProfileChange }) => (
-  <EntryLine icon="person" at={at}>
-    <p>
-      <Title by={by} />
-    </p>
-    <ChangeList changes={changes.map(shownChange)} />
-  </EntryLine>
-);
+export function ProfileEntry({ change: { at, by, changes } }: { change: ProfileChange }) {
+  const { nameOf } = useMembers();
+  return (
+    <EntryLine icon="person" at={at}>
+      <p>{titleOf(by, nameOf)}</p>
+      <ChangeList changes={changes.map(shownChange)} />
+    </EntryLine>
+  );
+}

@@ -51,7 +51,7 @@ function AnswerEntry({ answer }: { answer: Schemas['Answer'] }) {
         <div className={styles.view}>
           <Button small look="quiet" onPress={() => setOpen(true)}>
             {t('View card')}
-            <span className="hidden-text"> {question.name}</span>
+            <span className="hidden-text">{` ${question.name}`}</span>
           </Button>
           <Dialog title={t('Answer')} isOpen={isOpen} close={() => setOpen(false)}>
             <ShownCard answer={answer} question={question} />

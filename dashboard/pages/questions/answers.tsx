@@ -63,7 +63,7 @@ const columns = (question: Question, open: (answer: Answer) => void) => [
     label: t('Status'),
     cell: ({ state, counted }: Answer) => (
       <span className="row">
-        {answerState(state)}
+        <span>{answerState(state)}</span>
         {!counted && (state === 'completed' || state === 'partial') && <Badge plain>{t('not counted')}</Badge>}
       </span>
     ),

@@ -17,7 +17,7 @@ interface FrameProps {
 
 const Lead = ({ status, type }: Schemas['Question']) => (
   <span className="row">
-    <Badge tone={STATUS_TONE[status]}>{statusName(status)}</Badge> {typeName(type)}
+    <Badge tone={STATUS_TONE[status]}>{statusName(status)}</Badge> <span>{typeName(type)}</span>
   </span>
 );
 

@@ -32,8 +32,9 @@ const Name = ({ question }: { question: QuestionWithResults }) => (
       {question.name}
     </Link>
     <p className="small quiet">
-      {typeName(question.type)}
-      {question.version > 1 && ` · ${t('Version {version}', { version: question.version })}`}
+      {[typeName(question.type), question.version > 1 && t('Version {version}', { version: question.version })]
+        .filter(Boolean)
+        .join(' · ')}
     </p>
   </>
 );

@@ -31,7 +31,7 @@ const Name = ({
 }) => (
   <>
     <button type="button" className={styles.name} aria-pressed={isSelected} onClick={select} dir="auto">
-      {number}. {step.title}
+      {`${number}. ${step.title}`}
     </button>
     <p className="small quiet">{typeName(step.type)}</p>
   </>

@@ -76,7 +76,7 @@ const isProtected = (member: Member, own: MemberRole): boolean => member.role ==
 function Role({ member }: { member: Member }) {
   const { membership, may } = useSession();
   const patch = useAct('PATCH /v1/members/{id}');
-  if (!may('members:manage') || isProtected(member, membership.role)) return roleName(member.role);
+  if (!may('members:manage') || isProtected(member, membership.role)) return <span>{roleName(member.role)}</span>;
   const change = (role: MemberRole) =>
     patch.mutate(
       { params: { id: member.id }, body: { role } },
@@ -105,7 +105,7 @@ function Capacity({ member }: { member: Member }) {
   const [typed, setTyped] = useState<string>();
   const patch = useAct('PATCH /v1/members/{id}');
   const { id, capacity, name, email } = member;
-  if (!may('members:manage')) return formatNumber(capacity);
+  if (!may('members:manage')) return <span>{formatNumber(capacity)}</span>;
   const save = () => {
     setTyped(undefined);
     const next = Number(typed);

@@ -37,9 +37,7 @@ const Estimate = ({ reach }: { reach: Schemas['Reach'] }) => (
         {Object.entries(reach.withheld)
           .toSorted(([, one], [, other]) => other - one)
           .map(([gate, people]) => (
-            <li key={gate}>
-              {gateName(gate as Gate)}: {formatNumber(people)}
-            </li>
+            <li key={gate}>{`${gateName(gate as Gate)}: ${formatNumber(people)}`}</li>
           ))}
       </ul>
     )}

@@ -100,11 +100,15 @@ export function FollowUp(props: FollowUpProps) {
           onClick={toggle}
         >
           <strong className="wrap-anywhere" dir="auto">
-            {number}. {step.title || t('New step')}
+            {`${number}. ${step.title || t('New step')}`}
           </strong>
           <span className="small quiet wrap-anywhere">
-            {typeName(step.type)}
-            {step.match !== 'always' && ` · ${t('Shown if {condition}', { condition: showIfText(step, steps) })}`}
+            {[
+              typeName(step.type),
+              step.match !== 'always' && t('Shown if {condition}', { condition: showIfText(step, steps) }),
+            ]
+              .filter(Boolean)
+              .join(' · ')}
           </span>
         </button>
         <div className={styles.actions}>

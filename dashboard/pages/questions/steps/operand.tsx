@@ -77,7 +77,7 @@ export function Operand({ form, name, choices, isList }: OperandProps) {
               onChange={() => toggle(choice.value)}
               {...input}
             />
-            {choice.label}
+            <span>{choice.label}</span>
           </label>
         ))}
       </div>

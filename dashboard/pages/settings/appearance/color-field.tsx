@@ -21,7 +21,7 @@ const Nearest = ({ color, take }: { color: string; take(): void }) => (
   <div>
     <Button small onPress={take}>
       <span aria-hidden="true" className={styles.swatch} ref={node => node?.style.setProperty('--color', color)} />
-      {t('Use {color}', { color })}
+      <span>{t('Use {color}', { color })}</span>
     </Button>
   </div>
 );

@@ -25,7 +25,7 @@ function RuleList({ form }: { form: UseFormReturn<RulesValues> }) {
       add={() => append(newRule(), { focusName: `rules.${fields.length}.name` })}
       heading={at => (
         <h3 className="wrap-anywhere" dir="auto">
-          {at + 1}. {form.watch(`rules.${at}.name`) || t('New rule')}
+          {`${at + 1}. ${form.watch(`rules.${at}.name`) || t('New rule')}`}
         </h3>
       )}
       name={at => t('rule {number}', { number: at + 1 })}

@@ -26,7 +26,7 @@ const Name = ({ macro: { name, shortcut, kind, body } }: { macro: Macro }) => (
     <strong className="wrap-anywhere">
       <bdi>{name}</bdi>
     </strong>{' '}
-    {kind === 'note' && <Badge plain>{t('Note')}</Badge>} {shortcut && <code className="nowrap">/{shortcut}</code>}
+    {kind === 'note' && <Badge plain>{t('Note')}</Badge>} {shortcut && <code className="nowrap">{`/${shortcut}`}</code>}
     {body !== null && (
       <p className="small quiet wrap-anywhere" dir="auto">
         {previewOf(body)}
