@@ -9,8 +9,10 @@ import { docker, IMAGE } from './docker.ts';
 
 const PER_SECOND = 20;
 const NEXT_IMAGE = 'parley:check-next';
+/** The new version's files; those of the previous one have other settings for PostgreSQL, so that it is replaced too. */
+const NEXT_FILES = 'docker-compose.yml:docker-compose.rolling.yml';
 const installation = await createInstallation({
-  COMPOSE_FILE: 'docker-compose.yml:docker-compose.rolling.yml',
+  COMPOSE_FILE: `${NEXT_FILES}:test/containers/previous-postgres.yml`,
   PARLEY_IMAGE: IMAGE,
 });
 const { baseUrl, environment, compose, inspect, port, request } = installation;
@@ -47,7 +49,7 @@ test('only the proxy publishes a port, on the loopback address', async () => {
   expect(published).toEqual([[], [], [[{ HostIp: '127.0.0.1', HostPort: String(port) }]], [], [], []]);
 });
 
-test('the documented upgrade and rollback fail no request at 20 per second', async () => {
+test('the documented upgrade and rollback fail no request at 20 per second, also when PostgreSQL is replaced', async () => {
   const [, upgrade] = shellBlocks(
     'docs/operating.md',
     'Roles and ports',
@@ -77,7 +79,11 @@ test('the documented upgrade and rollback fail no request at 20 per second', asy
   const begun = Date.now();
   const services = ['api', 'api-2', 'worker'] as const;
   try {
-    await runDocumented(upgrade as string, { ...environment, PARLEY_IMAGE: NEXT_IMAGE });
+    const previousPostgres = await inspect('postgres');
+    await runDocumented(upgrade as string, { ...environment, COMPOSE_FILE: NEXT_FILES, PARLEY_IMAGE: NEXT_IMAGE });
+    const postgres = await inspect('postgres');
+    expect(postgres.Id).not.toBe(previousPostgres.Id);
+    expect(postgres.Config.Cmd).toContain('wal_compression=on');
     expect(await Promise.all(services.map(imageOf))).toEqual(services.map(() => NEXT_IMAGE));
     const back = (upgrade as string).replace(/^.* migrate\n/m, '');
     await runDocumented(back, environment);
