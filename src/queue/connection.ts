@@ -30,8 +30,6 @@ export interface QueueTarget {
   relaxed?: boolean;
 }
 
-/** The schema of BullMQ's own tables, where PostgreSQL carries the queue. */
-
 /** How long any command of a producer may take: a frozen store must become a 503, not a request that hangs. */
 export const PRODUCER_TIMEOUT_MS = 1500;
 
@@ -241,10 +239,14 @@ export function connectWorker(
   return { worker, disconnect: () => connections.end() };
 }
 
+/** One process at a time migrates the queue, on any machine. */
+const MIGRATION_LOCK = 7_310_274_003;
+
 /** Creates or upgrades BullMQ's tables in PostgreSQL. Not needed where Valkey or Redis stores the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
   await withDirectClient(target.databaseUrl, async client => {
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]); // ends with the connection
     await runMigrations(client, SCHEMA);
     await createPendingRegistry(client);
     await client.query(grantsTo(workerRole(target.databaseUrl)));

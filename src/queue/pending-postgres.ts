@@ -126,26 +126,19 @@ select id, bullmq.parley_count($1, id, data) from batch order by id`;
 
 /** The marker that all jobs from before the triggers have been counted. */
 const COUNTED = 'counted';
-/** One process at a time, on any machine. */
-const REGISTRY_LOCK = 7_310_274_003;
 
 /**
  * Creates the registry and counts the queued jobs, in small transactions that run next to those of producers and
- * workers. Safe to repeat, also after a partial failure.
+ * workers. Safe to repeat, also after a partial failure. One process at a time may do it.
  */
 export async function createPendingRegistry(client: ClientBase): Promise<void> {
-  await client.query('select pg_advisory_lock($1)', [REGISTRY_LOCK]);
-  try {
-    await client.query(TABLES);
-    await client.query(FUNCTIONS);
-    const { rows } = await client.query(
-      "select from pg_trigger where tgrelid = 'bullmq.job'::regclass and tgname = 'parley_job_added'",
-    );
-    if (rows.length === 0) await client.query(TRIGGERS);
-    await countEarlierJobs(client);
-  } finally {
-    await client.query('select pg_advisory_unlock($1)', [REGISTRY_LOCK]);
-  }
+  await client.query(TABLES);
+  await client.query(FUNCTIONS);
+  const { rows } = await client.query(
+    "select from pg_trigger where tgrelid = 'bullmq.job'::regclass and tgname = 'parley_job_added'",
+  );
+  if (rows.length === 0) await client.query(TRIGGERS);
+  await countEarlierJobs(client);
 }
 
 async function countEarlierJobs(client: ClientBase): Promise<void> {

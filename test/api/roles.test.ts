@@ -107,6 +107,10 @@ describe('the table of rights', () => {
       'readApiKey',
       'readAssignmentRules',
       'readAuditLog',
+      'readDelivery',
+      'readDemoTenant',
+      'readOpenInvitation',
+      'readQuarantined',
       'readWebhook',
     ]);
     expect(unreadable('analyst')).toEqual(unreadable('agent'));
@@ -170,7 +174,15 @@ describe('a page of another site', () => {
         .toSorted(),
     ).toEqual([
       ...['listApiKeys', 'listDeliveries', 'listInvitations', 'listQuarantine', 'listWebhooks'],
-      ...['readApiKey', 'readAssignmentRules', 'readWebhook'],
+      ...[
+        'readApiKey',
+        'readAssignmentRules',
+        'readDelivery',
+        'readDemoTenant',
+        'readOpenInvitation',
+        'readQuarantined',
+      ],
+      'readWebhook',
     ]);
   });
 });

@@ -253,7 +253,7 @@ test.each<[string, Body, string, string]>([
     '/mentions/0',
     'unknown-reference',
   ],
-  ['in a reply', { mentions: [] }, '/mentions', 'not-allowed'],
+  ['in a reply', { mentions: ['member_01h455vb4pex5vsknk084sn02q'] }, '/mentions', 'not-allowed'],
   ['that is no id', { kind: 'note', mentions: ['ada'] }, '/mentions/0', 'invalid-format'],
   [
     'of a member twice',

@@ -74,7 +74,7 @@ test('doctor lists running processes, and hints at different versions', async ()
   await using worker = await startProcess('work', environment);
   await worker.awaitProbe('/readyz');
   const detail = `1 work ${BUILD.version} (schema ${NEEDED_SCHEMA})`;
-  await waitFor(async () => (await inspect())?.detail === detail);
+  await waitFor(async () => (await inspect())?.detail === `${detail}; no API`);
   await database.query("insert into processes values (gen_random_uuid(), 'serve', '0.1.0', 21, now())");
   expect(await inspect()).toMatchObject({
     ok: true,
@@ -83,5 +83,5 @@ test('doctor lists running processes, and hints at different versions', async ()
   });
   worker.kill('SIGTERM');
   expect(await worker.exited).toBe(0);
-  expect((await inspect())?.detail).toBe('1 serve 0.1.0 (schema 21)');
+  expect((await inspect())?.detail).toBe('1 serve 0.1.0 (schema 21); no worker');
 });

@@ -45,6 +45,14 @@ function opensFrom(host: Element, event: Event): boolean {
   return Boolean(opens && event.composedPath().some(node => node instanceof Element && node.matches(opens)));
 }
 
+function setTab(tab: HTMLButtonElement, label: string, isShown: boolean): void {
+  tab.textContent = label;
+  if (tab.hidden !== isShown) return;
+  tab.hidden = !isShown;
+  if (isShown) tab.showPopover?.();
+  else tab.hidePopover?.();
+}
+
 function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismiss, reload }: Scene): Presenter {
   const root = frame.getRootNode() as ShadowRoot;
   const parent = frame.parentElement as HTMLElement;
@@ -59,13 +67,7 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
     firstKnown(ownPlacement(host), card.placement, appearance()?.placement) ?? 'inline';
   const waits = (card: Card) => placementOf(card) === 'button';
 
-  const showTab = (isShown: boolean) => {
-    tab.textContent = host.getAttribute('label') ?? texts().view;
-    if (tab.hidden !== isShown) return;
-    tab.hidden = !isShown;
-    if (isShown) tab.showPopover?.();
-    else tab.hidePopover?.();
-  };
+  const showTab = (isShown: boolean) => setTab(tab, host.getAttribute('label') ?? texts().view, isShown);
 
   function open(): void {
     typing.cancel();
