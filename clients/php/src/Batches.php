@@ -28,10 +28,12 @@ final class Batches
         $refusal = null;
         $isSent = false;
         $size = count($answers);
+        $done = 0; // not the number of receipts: a reply may have fewer
         do {
-            $part = array_slice($answers, count($receipts), $size);
+            $part = array_slice($answers, $done, $size);
             try {
                 array_push($receipts, ...self::receipts($send($part)));
+                $done += count($part);
                 $isSent = true;
                 $size *= 2;
             } catch (ParleyException $error) {
@@ -43,9 +45,10 @@ final class Batches
                 } else {
                     $refusal ??= $error;
                     $receipts[] = self::refused($part[0], $error);
+                    $done++;
                 }
             }
-        } while (count($receipts) < count($answers));
+        } while ($done < count($answers));
         if ($refusal !== null && !$isSent) {
             throw $refusal;
         }

@@ -24,11 +24,13 @@ export async function sendInParts<Answer extends { id: string; revision: number 
   const receipts: Receipt[] = [];
   let refusal: ParleyError | undefined;
   let isSent = false;
+  let done = 0; // not the number of receipts: a reply may have fewer
   for (let size = answers.length; ; ) {
-    const part = answers.slice(receipts.length, receipts.length + size);
+    const part = answers.slice(done, done + size);
     try {
       receipts.push(...receiptsIn(await send(part)));
       isSent = true;
+      done += part.length;
       size *= 2;
     } catch (error) {
       if (!isAboutContent(error)) throw error;
@@ -36,11 +38,12 @@ export async function sendInParts<Answer extends { id: string; revision: number 
       if (another) size = Math.floor(part.length / 2);
       else {
         refusal ??= error;
+        done++;
         const code = isOfParley(error) ? (error.code as string) : 'refused';
         receipts.push({ id: answer.id, revision: answer.revision, status: 'rejected', code, detail: error.message });
       }
     }
-    if (receipts.length < answers.length) continue;
+    if (done < answers.length) continue;
     if (refusal && !isSent) throw refusal;
     return receipts;
   }

@@ -29,12 +29,14 @@ def in_parts(call: Call[Any]) -> Parts:
     refusal: ParleyError | None = None
     reply: Reply[Any] | None = None
     size = len(answers)
+    done = 0  # not the number of results: a reply may have fewer
     while True:
-        part = answers[len(results) : len(results) + size]
+        part = answers[done : done + size]
         outcome = yield replace(call, body={**body, "answers": part}, parts=None)
         if isinstance(outcome, Reply):
             reply = outcome
             results += outcome.data["results"]
+            done += len(part)
             size *= 2
         elif not _is_about_content(outcome):
             raise outcome
@@ -42,8 +44,9 @@ def in_parts(call: Call[Any]) -> Parts:
             size = len(part) // 2
         else:
             refusal = refusal or outcome
+            done += 1
             results.append(_refused(part[0], outcome))
-        if len(results) < len(answers):
+        if done < len(answers):
             continue
         if reply is None:
             raise cast("ParleyError", refusal)
