@@ -159,18 +159,24 @@ final class OpenApiTest extends TestCase
     /**
      * @param array<mixed> $schema
      * @param array<string, true> $found
+     * @param list<string|null> $within the schemas that contain it
      */
-    private static function collectObjects(array $schema, array &$found): void
+    private static function collectObjects(array $schema, array &$found, array $within = []): void
     {
+        $name = $schema['$ref'] ?? null;
+        if ($name !== null && in_array($name, $within, true)) {
+            return; // a schema that contains itself
+        }
+        $within[] = $name;
         $schema = self::resolve($schema);
         foreach ($schema['properties'] ?? [] as $name => $property) {
             if ((self::resolve($property)['type'] ?? null) === 'object') {
                 $found[$name] = true;
             }
-            self::collectObjects($property, $found);
+            self::collectObjects($property, $found, $within);
         }
         foreach ([...$schema['oneOf'] ?? [], ...$schema['anyOf'] ?? [], ...array_filter([$schema['items'] ?? null])] as $part) {
-            self::collectObjects($part, $found);
+            self::collectObjects($part, $found, $within);
         }
     }
 }

@@ -1,8 +1,7 @@
 """Conversations between a user and the team."""
 
-from datetime import datetime
-
 from collections.abc import Sequence
+from datetime import datetime
 
 from typing_extensions import Unpack
 

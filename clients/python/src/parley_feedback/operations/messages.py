@@ -59,11 +59,13 @@ class Messages(Resource[D_co]):
         return get(path(_ONE, id=id, message_id=message_id))
 
     @operation("patchMessage")
-    def update(self, id: str, message_id: str, **changes: Unpack[MessagePatch]) -> Call[Message]:
+    def update(
+        self, id: str, message_id: str, *, if_match: str | None = None, **changes: Unpack[MessagePatch]
+    ) -> Call[Message]:
         """Edits an own message of the conversation `id` within 15 minutes."""
-        return patch(path(_ONE, id=id, message_id=message_id), changes)
+        return patch(path(_ONE, id=id, message_id=message_id), changes, if_match=if_match)
 
     @operation("redactMessage")
-    def redact(self, id: str, message_id: str) -> Call[None]:
+    def redact(self, id: str, message_id: str, *, if_match: str | None = None) -> Call[None]:
         """Removes the text of an own message; an empty message remains."""
-        return delete(path(_ONE, id=id, message_id=message_id))
+        return delete(path(_ONE, id=id, message_id=message_id), if_match)

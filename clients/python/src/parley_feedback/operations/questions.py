@@ -1,7 +1,7 @@
 """Questions and their results."""
 
-from datetime import date
 from collections.abc import Sequence
+from datetime import date
 from typing import Literal
 
 from typing_extensions import Unpack
