@@ -100,7 +100,7 @@ const TEXTS = (): Texts => ({
 /** Codes with own texts in English too: the server has none, or writes about its protocol. */
 const OWN = ['no-reply', 'unreadable-reply', 'precondition-failed'];
 
-/** Returns the text of a problem by its code alone; `undefined` for a code without a text. */
+/** Returns the text for a problem code; `undefined` if it has none. */
 export function textOfCode(code: string): ProblemText | undefined {
   const found = Object.entries(TEXTS()).find(([known]) => known === code)?.[1];
   return found && { title: found[0], detail: found[1] };

@@ -18,7 +18,7 @@ const AVERAGE = 0.1;
 /** How long the queue keeps answers while PostgreSQL is down, at the highest load. */
 const OUTAGE_S = 1800;
 const KEPT_DAYS = 90;
-/** Bytes of the event of an answer, with its indexes, and how long it is kept. */
+/** Bytes of an answer's event with its indexes, and how long it is kept. */
 const EVENT_BYTES = 250;
 const EVENT_DAYS = 30;
 /** WAL of a million answers on a large table with the word index; on an empty one it is 1.6 GB (docs/performance.md). */

@@ -5,7 +5,7 @@ import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 
 const PROBE_MS = 3000;
 
-/** Checks what is outside of the stores: the mail server, and whether `BASE_URL` is the address that browsers use. */
+/** Checks the mail server, and whether `BASE_URL` is the address that browsers use. */
 export const examineSurroundings = async (config: Config): Promise<Check[]> =>
   Promise.all([examineMail(config), examineBaseUrl(config)]);
 

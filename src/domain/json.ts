@@ -1,7 +1,7 @@
 import { jsonPointer } from './validation.ts';
 
 /** Maximum number of members, and of objects and arrays in arrays: more than any valid request has. */
-const MAX_PARTS = 10_000;
+export const MAX_PARTS = 10_000;
 
 interface Counted {
   members: number;

@@ -63,7 +63,7 @@ export interface TestApiOptions {
   now?: () => Date;
   /** The maximum number of its connections; by default as many as the file descriptors allow. */
   maxConnections?: number;
-  /** The log of the API; by default nothing is logged. */
+  /** The API's log; silent by default. */
   log?: Log;
   /** The file descriptors of its process; by default the real ones. */
   files?: OpenFiles;

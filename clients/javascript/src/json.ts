@@ -1,6 +1,6 @@
 import { ParleyError, reasonOf } from './errors.ts';
 
-/** Undoes `toJSON` of the prototypes of arrays and plain objects, which old libraries add: arrays would be sent as texts. */
+/** Ignores the `toJSON` that old libraries add to arrays and plain objects: it would turn arrays into texts. */
 function asItIs(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const own = this[key] as { toJSON?: unknown } | null | undefined;
   return Array.isArray(own) || own?.toJSON === (Object.prototype as { toJSON?: unknown }).toJSON ? own : value;

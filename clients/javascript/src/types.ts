@@ -274,7 +274,7 @@ export interface Conversation {
   last_activity_at: string;
 }
 
-/** A value of a filter, or several: what has any of them. */
+/** One value of a filter, or several, any of which may match. */
 export type OneOrMore<Value> = Value | readonly Value[];
 
 export interface ConversationQuery {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import rawBody from 'raw-body';
-import { type FormFault, findFormFault } from '../../domain/json.ts';
+import { type FormFault, findFormFault, MAX_PARTS } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
@@ -114,7 +114,10 @@ function refuseForm(fault: FormFault): never {
   if (fault === 'too-deep')
     throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   if (fault === 'too-many')
-    throw new Problem('malformed-json', 'The body has more than 10,000 members, or objects and arrays in arrays.');
+    throw new Problem(
+      'malformed-json',
+      `The body has more than ${MAX_PARTS.toLocaleString('en')} members, or objects and arrays in arrays.`,
+    );
   throw new Problem('malformed-json', 'An object in the body has two members with the same name.', {
     errors: [{ pointer: fault.repeated, code: 'repeated-field', detail: 'Must appear only once in its object.' }],
   });

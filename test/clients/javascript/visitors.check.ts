@@ -51,7 +51,7 @@ describe.runIf(hasBrowser())('visitors of a page with cards', () => {
     const placement = PLACEMENTS[number % PLACEMENTS.length] as string;
     const query = new URLSearchParams({ user: `user|${number}`, base: api.baseUrl, placement });
     const memory = await visit(watched, { seed: number, isPhone, placement, url: `${url}/?${query}` });
-    // the browser stays open, as a visitor's does: closing its context would end what it is sending
+    // a visitor's browser stays open, so its last request arrives; closing the context would abort it
     await waitFor(async () => isRight(memory, await storedOf(number)), 15_000).catch(() => undefined);
     expect([number, watched.complaints]).toEqual([number, []]);
     return memory;

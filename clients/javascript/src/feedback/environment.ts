@@ -24,7 +24,7 @@ export const queryOf = (host: Element): CardQuery => ({
   limit: (Number(host.getAttribute('limit')) || undefined) as number,
 });
 
-/** The metadata of the answers of a view. */
+/** The metadata of a view's answers. */
 export const metadataOf = (host: StageHost): Metadata => ({
   ...host.context,
   ...environmentOf(host),

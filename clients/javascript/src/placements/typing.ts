@@ -3,7 +3,7 @@ import { listen } from '../listen.ts';
 /** Time after a key on the page in which no dialog opens: it would take the next keys, and a digit is a score. */
 const TYPING_MS = 2000;
 
-/** What a user types on the page outside a view. */
+/** A user's typing on the page, outside a view. */
 export interface Typing {
   /** Runs a function once the user types no more. */
   whenOver(run: () => void): void;
@@ -15,7 +15,7 @@ export interface Typing {
 
 const hasTextFocus = () => document.activeElement?.matches('input, textarea, [contenteditable]');
 
-/** Watches what is typed outside a view. */
+/** Watches the keys that a user presses on the page, outside a view. */
 export function watchTyping(host: HTMLElement): Typing {
   let typedAt = hasTextFocus() ? performance.now() : Number.NEGATIVE_INFINITY;
   let waiting: ReturnType<typeof setTimeout> | undefined;

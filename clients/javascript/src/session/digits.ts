@@ -2,7 +2,7 @@ import type { AnswerValue, CardStep } from '../types.ts';
 
 const DIGIT = /\p{Nd}/u;
 
-/** The value of a digit of any script: its distance from the zero. Some sets of ten follow each other without a gap. */
+/** The value of a digit in any script: its distance from that script's zero. Some sets of ten follow each other without a gap. */
 function toAscii(digit: string): string {
   const code = digit.codePointAt(0) as number;
   let distance = 0;
