@@ -108,11 +108,11 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     if (mine === turn) tell(host, 'cards', { count: known.length + Number(Boolean(shown && !known.some(isShown))) });
   }
 
-  /** Puts the displayed card away, and shows the next one. */
-  async function replaceShown(): Promise<void> {
+  /** Puts the displayed card away, and shows the next one: a draft first, unless another page has just begun it. */
+  async function replaceShown(isBegunElsewhere = false): Promise<void> {
     const mine = turn;
     await putAway();
-    if (mine === turn && !shown && !(await restore())) next(false);
+    if (mine === turn && !shown && (isBegunElsewhere || !(await restore()))) next(false);
   }
 
   /** Whether this view is in a layout that is displayed. A view without another one may appear once it has a card. */
@@ -324,7 +324,7 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     }),
     // Another tab has begun to answer the displayed card.
     listen(window, 'storage', ({ key, newValue }: StorageEvent) => {
-      if (newValue && shown && key === drafts.nameOf(shown.card.id) && !shown.view.isBegun()) void replaceShown();
+      if (newValue && shown && key === drafts.nameOf(shown.card.id) && !shown.view.isBegun()) void replaceShown(true);
     }),
     ...keepKeys(root),
     listen(

@@ -10,7 +10,7 @@ final class RequestTests: XCTestCase {
       operations.insert(each["operation"]!.text!)
       try await check(each, each["operation"]!.text!)
     }
-    XCTAssertEqual(operations.count, 15)
+    XCTAssertEqual(operations.count, 16)
   }
 
   func testPublicTokens() async throws {
