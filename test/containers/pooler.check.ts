@@ -215,6 +215,7 @@ test('a Valkey Cluster is rejected as a queue, with the reason', async () => {
   });
   const { checks } = await diagnose(environment);
   expect(checks.filter(check => !check.ok)).toEqual([
+    expect.objectContaining({ name: 'processes', detail: expect.stringContaining('no worker') }), // none was started here
     expect.objectContaining({ name: 'queue', detail: expect.stringContaining('it is a cluster') }),
   ]);
 });
