@@ -11,7 +11,10 @@ export interface Schemas {
   InspectRequest: { token: string };
   AccountPatch: { name: string };
   ViewInput: { name: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
-  ViewFilter: { status?: string; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: string; source?: string; overdue?: boolean; mentioned?: boolean; q?: string };
+  ViewFilter: { status?: Schemas["StatusFilter"]; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: Schemas["PriorityFilter"]; source?: Schemas["SourceFilter"]; overdue?: boolean; mentioned?: boolean; q?: string };
+  StatusFilter: string;
+  PriorityFilter: string;
+  SourceFilter: string;
   ViewPatch: { name?: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
   ConversationInput: { subject?: string; message: string; identity?: string; client_message_id?: string };
   ConversationPatch: { status?: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string; assignee_id?: string | null; tags?: string[]; add_tags?: string[]; remove_tags?: string[]; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string; custom?: Schemas["CustomChange"]; was?: Schemas["ConversationSeen"] };
@@ -179,7 +182,7 @@ export interface Schemas {
   ViewCount: { count: number; more: boolean };
   ViewPage: { data: Schemas["View"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   View: { id: string; name: string; filter: Schemas["SavedViewFilter"]; sort: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared: boolean; created_at: string; updated_at: string };
-  SavedViewFilter: { status?: string; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: string; source?: string; overdue?: boolean; mentioned?: boolean; q?: string };
+  SavedViewFilter: { status?: Schemas["StatusFilter"]; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: Schemas["PriorityFilter"]; source?: Schemas["SourceFilter"]; overdue?: boolean; mentioned?: boolean; q?: string };
   UnreadCount: { count: number; more: boolean };
   ConversationPage: { data: Schemas["Conversation"][]; has_more: boolean; next_cursor: string | null; searched_to?: string; deleted?: Schemas["ConversationTombstone"][] };
   Conversation: { id: string; identity: string; identity_verified: boolean; subject: string; status: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string | null; priority?: "none" | "low" | "medium" | "high" | "urgent"; assignee_id?: string | null; tags?: string[]; custom?: Record<string, Schemas["CustomValue"]>; reply_due_at?: string | null; source: Schemas["ConversationSource"]; last_message: Schemas["MessagePreview"]; message_count: number; unread_count: number; waiting_since: string | null; first_reply_at: string | null; resolved_at: string | null; previous_id: string | null; merged_into_id: string | null; created_at: string; updated_at: string; last_activity_at: string };
@@ -324,7 +327,7 @@ export interface Operations {
   'PATCH /v1/views/{id}': { params: { id: string }; query: {  }; body: Schemas["ViewPatch"]; response: Schemas["View"] };
   'DELETE /v1/views/{id}': { params: { id: string }; query: {  }; body: undefined; response: undefined };
   'GET /v1/conversations/unread-count': { params: {  }; query: { assignee?: string }; body: undefined; response: Schemas["UnreadCount"] };
-  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: string; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: string; source?: string; overdue?: boolean; mentioned?: boolean; q?: string; updated_since?: string; deleted?: boolean; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since" }; body: undefined; response: Schemas["ConversationPage"] };
+  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: Schemas["StatusFilter"]; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: Schemas["PriorityFilter"]; source?: Schemas["SourceFilter"]; overdue?: boolean; mentioned?: boolean; q?: string; updated_since?: string; deleted?: boolean; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since" }; body: undefined; response: Schemas["ConversationPage"] };
   'POST /v1/conversations': { params: {  }; query: {  }; body: Schemas["ConversationInput"]; response: Schemas["Conversation"] };
   'GET /v1/conversations/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["Conversation"] };
   'PATCH /v1/conversations/{id}': { params: { id: string }; query: {  }; body: Schemas["ConversationPatch"]; response: Schemas["Conversation"] };

@@ -30,12 +30,16 @@ export const Assignee = z
     override: documentedAs({ type: 'string', maxLength: 40 }),
   });
 
+const StatusFilter = filterOf(ConversationStatus.options, 'Status of the conversation', 'StatusFilter');
+const PriorityFilter = filterOf(ConversationPriority.options, 'Priority of the conversation', 'PriorityFilter');
+const SourceFilter = filterOf(ConversationSource.options, 'Who started the conversation', 'SourceFilter');
+
 /**
  * Returns the filters of the list of conversations. The same schemas check its query and the filter of a saved view;
  * only booleans differ, which are texts in a query.
  */
 export const conversationFilters = <Flag extends z.ZodType<boolean, unknown>>(flag: Flag) => ({
-  status: filterOf(ConversationStatus.options, 'Status of the conversation'),
+  status: StatusFilter,
   unread: flag.optional().meta({ description: 'For the side of the caller (user or team)' }),
   identity: Identity.optional(),
   verified: flag.optional().meta({
@@ -43,8 +47,8 @@ export const conversationFilters = <Flag extends z.ZodType<boolean, unknown>>(fl
   }),
   assignee: Assignee.optional(),
   tag: Tag.optional().meta({ description: 'Conversations with this tag' }),
-  priority: filterOf(ConversationPriority.options, 'Priority of the conversation'),
-  source: filterOf(ConversationSource.options, 'Who started the conversation'),
+  priority: PriorityFilter,
+  source: SourceFilter,
   overdue: flag.optional().meta({
     description: "Whether the reply is overdue by the tenant's `reply_targets` (`reply_due_at`)",
   }),

@@ -31,8 +31,11 @@ export const queryBoolean = z
   .transform(value => value === 'true')
   .meta({ override: documentedAs({ type: 'boolean' }) });
 
-/** A filter over a closed list: one of its values, or several separated by commas. It stays text, as saved views keep it. */
-export function filterOf(values: readonly string[], about: string) {
+/**
+ * A filter over a closed list: one of its values, or several separated by commas. It stays text, as saved views keep it. With `id`,
+ * the document describes its values once.
+ */
+export function filterOf(values: readonly string[], about: string, id?: string) {
   const listed = values.map(value => `\`${value}\``).join(', ');
   const rule = `Must be one of ${values.join(', ')}, or several of them separated by commas.`;
   return z
@@ -41,11 +44,18 @@ export function filterOf(values: readonly string[], about: string) {
     .check(({ value, issues }) => {
       if (!valuesIn(value).every(each => values.includes(each))) issues.push(issueOf('unknown-value', rule, value));
     })
-    .optional()
     .meta({
-      description: `${about}: ${listed}; several are separated by commas`,
-      override: documentedAs({ type: 'string', example: values.slice(0, 2).join(',') }),
-    });
+      ...(id === undefined ? {} : { id }),
+      override: documentedAs({ type: 'string', pattern: patternOf(values), example: values.slice(0, 2).join(',') }),
+    })
+    .optional()
+    .meta({ description: `${about}: ${listed}; several are separated by commas` });
+}
+
+/** The pattern of one of some values, or several separated by commas. */
+function patternOf(values: readonly string[]): string {
+  const one = `(?:${values.map(value => value.replaceAll('.', '\\.')).join('|')})`;
+  return `^${one}(?:,${one})*$`;
 }
 
 /** Returns the values of a filter over a closed list. */

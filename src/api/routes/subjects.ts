@@ -22,14 +22,13 @@ const shared = { tag: 'Sessions', method: 'get', status: 302 } as const;
 const OIDC_COOKIE = 'oidc';
 
 const DASHBOARD = '/dashboard/';
+const DASHBOARD_PATH = /^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/;
 
 /** The page of the dashboard to open after a login by the identity provider. */
 const ReturnTo = z
   .string()
-  .max(500)
-  .regex(/^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/)
-  .catch(DASHBOARD)
   .default(DASHBOARD)
+  .transform(path => (path.length <= 500 && DASHBOARD_PATH.test(path) ? path : DASHBOARD))
   .meta({
     description: `The page of the dashboard to open after the login; any other value counts as \`${DASHBOARD}\``,
   });
@@ -51,10 +50,9 @@ export const beginOidcLogin = operation({
     return_to: ReturnTo,
     invitation: z
       .string()
-      .max(200)
       .optional()
-      .catch(undefined)
-      .meta({ description: 'Token of the invitation to accept' }),
+      .transform(token => (token && token.length <= 200 ? token : undefined))
+      .meta({ description: 'Token of the invitation to accept; a longer one than 200 characters is ignored' }),
   }),
   sends: ['Location', 'Set-Cookie'],
   problems: ['rate-limit-exceeded'], // shown by the login page, as every problem
