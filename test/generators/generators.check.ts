@@ -81,15 +81,13 @@ describe.each(GENERATORS)('$name', ({ name, language, needs, generate, compile, 
       retry: true,
       tomorrow: ['ranking', 'snoozed', 'quota-exhausted'],
     });
-    if (language !== 'csharp') {
-      // without these steps
-      expect(changes).toEqual({
-        ...{ me: 'user|42', condition: 6, priority: 5, message: 'reply', conversation: 'resolved' },
-      });
-      const { body: after } = await api.request('GET', `/v1/questions/${before.id}`, { as: tenant.key.apiKey });
-      const { follow_ups, translations, config } = before;
-      expect(after).toMatchObject({ follow_ups, translations, config, priority: 5 });
-    }
+    expect(changes).toEqual({
+      ...(language === 'csharp' ? {} : { me: 'user|42' }), // its client cannot read a union, such as Me
+      ...{ condition: 6, priority: 5, message: 'reply', conversation: 'resolved' },
+    });
+    const { body: after } = await api.request('GET', `/v1/questions/${before.id}`, { as: tenant.key.apiKey });
+    const { follow_ups, config } = before;
+    expect(after).toMatchObject({ follow_ups, translations, config, priority: 5 });
     if (language !== 'go') return;
     const { body } = await api.request('GET', '/v1/answers', { as: tenant.key.apiKey });
     expect(body.data[0].metadata).toMatchObject({ account: 123456789 }); // 123456790 from a client with 32-bit numbers

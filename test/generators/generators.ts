@@ -82,8 +82,8 @@ const FOR_CSHARP = [
   'targetFramework=net48',
   'nullableReferenceTypes=false',
 ];
-/** The library `httpclient` cannot read a reply that is a union. `AnswerView` is an `Answer`, except with a public access token. */
-export const CSHARP_MAPPINGS = `${LISTS_AS_OBJECTS},AnswerView=Answer`;
+/** The library `httpclient` cannot read a reply that is a union. `AnswerView` is an `OwnAnswer` with an access token. */
+export const CSHARP_MAPPINGS = `${LISTS_AS_OBJECTS},AnswerView=OwnAnswer`;
 const NEWTONSOFT = join(
   HERE,
   'node_modules/jillejr.newtonsoft.json-for-unity/Plugins/Newtonsoft.Json Editor/Newtonsoft.Json.dll',

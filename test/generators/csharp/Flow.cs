@@ -70,7 +70,7 @@ public static class Flow
             metadata: new Dictionary<string, MetadataValue> { ["account"] = new MetadataValue(123456789.0) });
         var answers = new AnswersApi(user);
         var receipts = answers.RecordAnswers(new AnswerBatch(answers: new List<AnswerInput> { answer }));
-        Answer stored = null;
+        OwnAnswer stored = null;
         Until(() => FailureOf(() => stored = answers.ReadAnswer(answer.Id)) == null ? stored : null);
         var results = questions.ReadResults(question.Id, groupBy: "month");
 
@@ -79,6 +79,17 @@ public static class Flow
 
         var stale = FailureOf(() =>
             questions.PatchQuestion(question.Id, new QuestionPatch { Priority = 5 }, ifMatch: "\"old\""));
+
+        var conditional = Environment.GetEnvironmentVariable("PARLEY_QUESTION");
+        var asked = new CardsApi(user).ListCards().Data.First(each => each.QuestionId == conditional);
+        // also sends null for each nullable member, and false for allow_public, as the question has them
+        var patched = questions.PatchQuestion(conditional, new QuestionPatch { Priority = 5 });
+        var threads = new ConversationsApi(team);
+        var thread = conversations.Data[0].Id;
+        var message = threads.CreateMessage(thread, new MessageInput(body: "Yes?"));
+        var resolved = threads.PatchConversation(
+            thread,
+            new ConversationPatch { Status = ConversationPatch.StatusEnum.Resolved });
 
         var limited = new QuestionsApi(At("PARLEY_LIMITED_URL", "PARLEY_KEY"));
         var refused = Until(() => FailureOf(() => limited.ListQuestions()));
@@ -99,6 +110,13 @@ public static class Flow
             conversations = conversations.Data.Count,
             stale = stale.ErrorCode,
             retry = retryAfter > 0,
+            changes = new
+            {
+                condition = asked.Steps[1].ShowIf.Value,
+                priority = patched.Priority,
+                message = message.Kind,
+                conversation = resolved.Status,
+            },
             tomorrow = new[]
             {
                 laterCard.Steps[0].Type,
