@@ -25,6 +25,7 @@ type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
 
 /** Makes zod leave a message empty unless the schema has its own, so that its default texts never reach a reply. */
 const OWN_MESSAGES = { error: () => '', async: false } as const;
+const FIRST_FAULT = { ...OWN_MESSAGES, abortEarly: true };
 
 const PROTO = '__proto__';
 
@@ -53,8 +54,7 @@ export function parseInput<T>(schema: Schema<T>, sent: unknown): Parsed<T> {
 }
 
 /** Like `parseInput`, for an item of a batch, of which only the first fault is reported: zod stops there. */
-export const parseItem = <T>(schema: Schema<T>, sent: unknown): Parsed<T> =>
-  parseWith(schema, sent, { ...OWN_MESSAGES, abortEarly: true });
+export const parseItem = <T>(schema: Schema<T>, sent: unknown): Parsed<T> => parseWith(schema, sent, FIRST_FAULT);
 
 function parseWith<T>(schema: Schema<T>, sent: unknown, context: z.core.ParseContextInternal): Parsed<T> {
   const { value, issues } = schema._zod.run({ value: sent, issues: [] }, context) as z.core.ParsePayload<T>;

@@ -19,6 +19,7 @@ const COPIED = 10;
 const FIRST = 8;
 const TURNS = 15;
 const MOST_TIMES = 1.5;
+const MOST_REPEATS = 4;
 /** Differences below it are noise. */
 const NOISE_MS = 2;
 
@@ -194,13 +195,19 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begun;
 }
 
-/**
- * The least times in ms of the large tenant's request on connections that a small one used first, and on others. Other
- * programs of the machine only add to a time.
- */
-async function compare(first: () => Promise<unknown>, after: () => Promise<unknown>, other: () => Promise<unknown>) {
-  for (let time = 0; time < FIRST; time++) await Promise.all([first(), first()]);
-  for (let time = 0; time < FIRST; time++) await Promise.all([other(), other()]);
+let compared = 0;
+let worst = 0;
+
+interface Times {
+  /** On connections that a small tenant used first. */
+  after: number;
+  other: number;
+}
+
+type Work = () => Promise<unknown>;
+
+/** The least times in ms of the large tenant's request. Other programs of the machine only add to a time. */
+async function leastTimes(after: Work, other: Work): Promise<Times> {
   const least = { after: Number.POSITIVE_INFINITY, other: Number.POSITIVE_INFINITY };
   for (let time = 0; time < TURNS; time++) {
     least.other = Math.min(least.other, await timeOf(other));
@@ -209,26 +216,31 @@ async function compare(first: () => Promise<unknown>, after: () => Promise<unkno
   return least;
 }
 
-let compared = 0;
-let worst = 0;
+const isSlower = ({ after, other }: Times): boolean => after > MOST_TIMES * other && after - other > NOISE_MS;
 
-function expectAlike(name: string, { after, other }: { after: number; other: number }): void {
+/**
+ * Expects the large tenant's request to take as long on connections that a small one used first as on others. Compares again
+ * when it does not: a connection keeps its plan, but not the core of the machine that it shares with another program.
+ */
+async function expectAlike(name: string, first: Work, after: Work, other: Work): Promise<void> {
+  for (let time = 0; time < FIRST; time++) await Promise.all([first(), first()]);
+  for (let time = 0; time < FIRST; time++) await Promise.all([other(), other()]);
+  let times = await leastTimes(after, other);
+  for (let again = 0; again < MOST_REPEATS && isSlower(times); again++) times = await leastTimes(after, other);
   compared++;
-  if (after - other > NOISE_MS) worst = Math.max(worst, after / other);
-  const isSlower = after > MOST_TIMES * other && after - other > NOISE_MS;
-  expect(isSlower ? `${name}: ${after.toFixed(1)} ms instead of ${other.toFixed(1)} ms` : '').toBe('');
+  if (times.after - times.other > NOISE_MS) worst = Math.max(worst, times.after / times.other);
+  const ms = (time: number) => `${time.toFixed(1)} ms`;
+  expect(isSlower(times) ? `${name}: ${ms(times.after)} instead of ${ms(times.other)}` : '').toBe('');
 }
 
 test.each([...LIST_REQUESTS, ...OTHERS])('%s', { timeout: 120_000 }, async (name, send) => {
   const reply = await send(alone, large);
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  expectAlike(
+  await expectAlike(
     name,
-    await compare(
-      () => send(shared, small),
-      () => send(shared, large),
-      () => send(alone, large),
-    ),
+    () => send(shared, small),
+    () => send(shared, large),
+    () => send(alone, large),
   );
 });
 
@@ -248,13 +260,11 @@ test('batches of answers', async () => {
       (side: Side) =>
         record(...answersOf(side)),
   ) as [Store, Store];
-  expectAlike(
+  await expectAlike(
     'batches',
-    await compare(
-      () => afterSmall(small),
-      () => afterSmall(large),
-      () => other(large),
-    ),
+    () => afterSmall(small),
+    () => afterSmall(large),
+    () => other(large),
   );
 });
 
