@@ -1,15 +1,13 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
- * Tests that change what a process has only once: the types of jobs, its environment, a module or prototype of Node, the time
- * below which no new id is made.
+ * Tests that change what a process has only once: its environment, a module or prototype of Node, the time below which no new id
+ * is made.
  */
 const OWN_PROCESS = [
   'test/api/token-verifier.test.ts',
   'test/clients/javascript/faults.test.ts',
   'test/queue/poll-spacing.test.ts',
-  'test/queue/tenant-jobs.test.ts',
-  'test/queue/unknown-jobs.test.ts',
   'test/storage/open-writes.test.ts',
   'test/support/store-servers.test.ts',
   'test/worker/sandbox.test.ts',

@@ -255,7 +255,7 @@ describe('folders', () => {
     expect(cycles(ring.slice(0, 2))).toEqual([]);
   });
 
-  test.each(['bench', 'clients/javascript/src', 'clients/javascript/runner', 'test/faults', 'test/mutants'])(
+  test.each(['bench', 'clients/javascript/src', 'clients/javascript/runner', 'test/faults'])(
     'form no cycle in %s',
     folder => {
       const modules = filesUnder(join(ROOT, folder)).map(path => ({

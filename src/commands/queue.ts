@@ -1,5 +1,5 @@
 import { connectQueue, type QueueConnection } from '../queue/connection.ts';
-import { allQueues } from '../queue/jobs.ts';
+import { QUEUES } from '../queue/jobs.ts';
 import type { CommandContext } from './command.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -20,7 +20,7 @@ export async function retryFailed({ databaseUrl, config, log }: CommandContext) 
   try {
     await connected(connection);
     const retried: Record<string, number> = {};
-    for (const name of allQueues()) {
+    for (const name of Object.values(QUEUES)) {
       const queue = connection.queue(name);
       retried[name] = await queue.getFailedCount();
       if (retried[name] > 0) await queue.retryJobs({ state: 'failed' });

@@ -2,7 +2,6 @@ import { Problem } from '../domain/problem.ts';
 import type { Log } from '../platform/log.ts';
 import type { ActiveJob, QueueConnection } from './connection.ts';
 import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
-import { blamesPayload, countFailure, UnknownJob } from './job-failures.ts';
 import {
   type Handlers,
   type IsolatedAnswer,
@@ -12,6 +11,7 @@ import {
   QUEUES,
   type RecordAnswers,
 } from './jobs.ts';
+import { isOutage } from './outage-backoff.ts';
 import { entryOfPart } from './pending.ts';
 import { addCounted, type CountedJob } from './pending-redis.ts';
 
@@ -19,6 +19,12 @@ import { addCounted, type CountedJob } from './pending-redis.ts';
 const SUSPECT_FAILURES = 5;
 /** After this many failures in isolation, outages not counted, an answer goes to the quarantine. */
 const MAX_ISOLATED_FAILURES = 2;
+
+/** A job of a newer version, which a worker returns to the queue for a newer worker. */
+export class UnknownJob extends Error {}
+
+/** Whether the payload or its handler may be the cause: not an outage, and not a payload for a newer worker. */
+const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob) && !isOutage(error);
 
 /** Handles flushes and answers that may kill, hang or fail their workers. */
 export interface SuspectHandlers {
@@ -78,6 +84,13 @@ export function createFlushProcess(
     await moveToIsolation(job);
     return 'isolated';
   };
+}
+
+/** Counts a failure in the job's progress, which the queue stores. Returns the number of failures. */
+async function countFailure(job: Pick<ActiveJob, 'progress' | 'updateProgress'>): Promise<number> {
+  const failures = ((job.progress as { failures?: number })?.failures ?? 0) + 1;
+  await job.updateProgress({ failures });
+  return failures;
 }
 
 /** Passes isolated answers to their handler. One that fails twice, outages not counted, goes to the quarantine. */

@@ -18,7 +18,7 @@ import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { openRedis } from '../platform/redis.ts';
 import type { DatabaseUrl, RedisUrl } from '../platform/store-urls.ts';
-import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers, type TenantPayload } from './jobs.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { createPendingRegistry } from './pending-postgres.ts';
 import { grantsTo, SCHEMA, workerRole } from './privileges.ts';
 
@@ -107,10 +107,8 @@ const PRODUCER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 2000, query_
 const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 const NO_TIMEOUT = 0;
 
-/** The data of a job with answers. Unchecked: validate it before use. */
-export type AnswerData = RecordAnswers | IsolatedAnswer;
 /** The data of a job. Unchecked: validate it before use. */
-export type JobData = AnswerData | TenantPayload;
+export type JobData = RecordAnswers | IsolatedAnswer;
 export type AnyQueue = Queue<JobData, unknown, string, JobData, unknown, string, IQueueBackend>;
 type AnyWorker = Worker<JobData, void, string, IQueueBackend>;
 type AnyJob = Job<JobData, void, string>;

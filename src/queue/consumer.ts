@@ -3,25 +3,17 @@ import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Spans } from '../platform/spans.ts';
-import { createFlushProcess, createIsolatedProcess, type SuspectHandlers } from './answer-jobs.ts';
+import { createFlushProcess, createIsolatedProcess, type SuspectHandlers, UnknownJob } from './answer-jobs.ts';
 import { type ActiveJob, connectQueue, type QueueConnection, type QueueTarget } from './connection.ts';
-import { UnknownJob } from './job-failures.ts';
-import { type Handlers, QUEUES, type QueueName, tenantQueues } from './jobs.ts';
+import { type Handlers, QUEUES, type QueueName } from './jobs.ts';
 import { isOutage } from './outage-backoff.ts';
 import { removePending } from './pending-redis.ts';
 import { POLL_SPACING_MS } from './poll-spacing.ts';
 import { openQueueConsumer, type QueueConsumer, type QueueConsumerOptions } from './queue-consumer.ts';
-import { createTenantProcess, isGivenUp } from './tenant-jobs.ts';
 import { traced } from './traces.ts';
 
 /** Jobs that one worker process holds at once. Their answers are stored together. */
 const CONCURRENCY = 50;
-/** The last resort for jobs that kill even the process that moves them to isolation. */
-const MAX_STALLED = 20;
-/** Jobs that one worker process holds at once in each queue of tenant jobs. */
-const TENANT_CONCURRENCY = 2;
-/** Fewer than for answers: a tenant job that kills its workers is not isolated. */
-const TENANT_MAX_STALLED = 5;
 /** Jobs removed from the registry of pending answers at once. */
 const MOST_REMOVED = 500;
 export interface Consumer {
@@ -30,8 +22,7 @@ export interface Consumer {
 }
 
 /**
- * Passes every job to its handler. Failed jobs are retried until they succeed; a tenant job that keeps failing ends as
- * `failed` (`tenant-jobs.ts`).
+ * Passes every job to its handler. Failed jobs are retried until they succeed.
  *
  * A flush whose workers keep dying is stored in the sandbox process. If it fails there as well, or keeps failing, it is
  * isolated: its answers move to a separate queue and are processed one at a time. An answer that fails there goes to
@@ -54,27 +45,19 @@ export async function openConsumer(
     {
       queue: QUEUES.answers,
       concurrency: CONCURRENCY,
-      maxStalled: MAX_STALLED,
       process: createFlushProcess(connection, handlers, suspects, log),
       whenDone: unregister,
     },
     {
       queue: QUEUES.isolation,
       concurrency: 1,
-      maxStalled: MAX_STALLED,
       process: createIsolatedProcess(handlers, suspects),
       whenDone: unregister,
     },
-    ...tenantQueues().map(queue => ({
-      queue,
-      concurrency: TENANT_CONCURRENCY,
-      maxStalled: TENANT_MAX_STALLED,
-      process: createTenantProcess(queue, handlers),
-    })),
   ];
   const consumers = await Promise.all(
-    flows.map(({ queue, concurrency, maxStalled, ...flow }) =>
-      openQueueConsumer({ target, queue, concurrency, maxStalled, process: watch(deps, queue, flow) }, deps),
+    flows.map(({ queue, concurrency, ...flow }) =>
+      openQueueConsumer({ target, queue, concurrency, process: watch(deps, queue, flow) }, deps),
     ),
   );
   const close = () => closeAll(consumers, registry, connection);
@@ -86,7 +69,7 @@ export async function openConsumer(
 type Outcome = 'done' | 'isolated' | 'given-up';
 
 /** How the jobs of a queue are processed. */
-interface Flow extends Pick<QueueConsumerOptions, 'queue' | 'concurrency' | 'maxStalled'> {
+interface Flow extends Pick<QueueConsumerOptions, 'queue' | 'concurrency'> {
   process(job: ActiveJob): Promise<Outcome>;
   /** Called when a job's answers are stored or quarantined. */
   whenDone?(job: ActiveJob): void;
@@ -108,7 +91,6 @@ function watch(
       if (passing) log.warn({ ...fields, reason: error.message }, 'job waits for an unavailable store');
       else if (error instanceof UnknownJob)
         log.warn({ ...fields, reason: error.message }, 'job waits for a newer worker');
-      else if (isGivenUp(error)) log.error({ ...fields, err: error }, 'job failed; kept as failed');
       else log.error({ ...fields, err: error }, 'job failed; will retry');
     });
   };
@@ -120,8 +102,7 @@ function watch(
       outcome = await process(job);
       if (outcome !== 'isolated') whenDone?.(job);
     } catch (error) {
-      if (isGivenUp(error)) outcome = 'given-up';
-      else metrics.jobRetries.inc({ queue });
+      metrics.jobRetries.inc({ queue });
       report(job.id, error);
       throw error;
     } finally {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { createLog } from '../platform/log.ts';
 import { connectQueue, type QueueTarget } from './connection.ts';
 import { inspectQueue, readRedisSettings } from './durability.ts';
-import { allQueues } from './jobs.ts';
+import { QUEUES } from './jobs.ts';
 import { findOldest, PENDING } from './snapshot.ts';
 
 /** Fields of INFO that contain no names or addresses. */
@@ -53,7 +53,7 @@ export async function describeQueue(target: QueueTarget): Promise<Record<string,
         redis.once('ready', resolve).once('close', () => reject(new Error('closed'))),
       );
     const queues: Record<string, unknown> = {};
-    for (const name of allQueues()) {
+    for (const name of Object.values(QUEUES)) {
       const jobs = await connection.queue(name).getJobCounts(...PENDING);
       queues[name] = { jobs, oldest_job_at: (await findOldest(connection, name)) ?? null };
     }

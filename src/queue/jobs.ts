@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { AcceptedAnswer } from '../domain/answers.ts';
 
-/**
- * The queues of answers: the queue of the flushes, and the queue in which suspected answers are processed one by one.
- *
- * Only their jobs are in the registry of pending answers and count towards `QUEUE_MAX_JOBS`.
- */
+/** The queue of the flushes, and the queue in which suspected answers are processed one by one. */
 export const QUEUES = { answers: 'answers', isolation: 'isolation' } as const;
-export type AnswerQueue = (typeof QUEUES)[keyof typeof QUEUES];
-/** A queue of answers, or the queue of a tenant job. */
-export type QueueName = string;
+export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
 /** The span that a job continues, as W3C Trace Context headers; only with tracing. */
 const Trace = z.record(z.string(), z.string()).optional();
@@ -44,7 +38,7 @@ export const IsolatedAnswer = z.object({
 export type IsolatedAnswer = z.infer<typeof IsolatedAnswer>;
 
 /**
- * The contract between the processes: the schema of every job with answers by name, compiled, because a worker checks
+ * The contract between the processes: the schema of every job by name, compiled, because a worker checks
  * every answer.
  *
  * Payloads may only gain optional fields.
@@ -56,45 +50,5 @@ export const JOBS = {
 export type JobName = keyof typeof JOBS;
 export type JobPayload<N extends JobName> = z.infer<(typeof JOBS)[N]>;
 
-/**
- * The fields of every tenant job's payload, to be extended with the job's own fields.
- *
- * A payload is small: it names rows rather than containing them.
- */
-export const TenantPayload = z.object({
-  /** The payload's version. A worker leaves unknown versions to a newer worker. */
-  v: z.literal(1),
-  /** The tenant of the credential with which the job was requested. */
-  tenant_id: z.uuid(),
-  trace: Trace,
-});
-export type TenantPayload = z.infer<typeof TenantPayload>;
-
-/** A type of job that carries no answers and works for one tenant. */
-export interface TenantJob<Name extends string = string, Payload extends TenantPayload = TenantPayload> {
-  name: Name;
-  /** Its queue, which is not a queue of answers. Jobs of a resource may share one. */
-  queue: QueueName;
-  /** Payloads may only gain optional fields. */
-  payload: z.ZodType<Payload>;
-}
-
-/** Every tenant job. The consumer, the metrics and the support bundle open the queues named here. */
-export const TENANT_JOBS = [] as const satisfies readonly TenantJob[];
-
-/** Returns the names of the queues of tenant jobs. */
-export const tenantQueues = (jobs: readonly TenantJob[] = TENANT_JOBS): QueueName[] => [
-  ...new Set(jobs.map(({ queue }) => queue)),
-];
-
-/** Returns the names of all queues. */
-export const allQueues = (): QueueName[] => [...Object.values(QUEUES), ...tenantQueues()];
-
-type HandlersOf<Job extends TenantJob> = {
-  [Each in Job as Each['name']]: (payload: z.infer<Each['payload']>) => Promise<void>;
-};
-
 /** Requires a handler for every job at compile time. */
-export type Handlers = { [N in JobName]: (payload: JobPayload<N>) => Promise<void> } & HandlersOf<
-  (typeof TENANT_JOBS)[number]
->;
+export type Handlers = { [N in JobName]: (payload: JobPayload<N>) => Promise<void> };

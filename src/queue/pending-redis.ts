@@ -1,6 +1,6 @@
 import { Job, type JobsOptions } from 'bullmq';
 import type { ChainableCommander, Redis } from 'ioredis';
-import type { AnswerData, AnyQueue } from './connection.ts';
+import type { AnyQueue, JobData } from './connection.ts';
 import { HEADS, type Pending, type PendingEntry } from './pending.ts';
 
 /*
@@ -98,7 +98,7 @@ export const addEntry = (redis: Redis, queue: AnyQueue, id: string, entry: Pendi
 /** A job with answers, and its entry in the registry. */
 export interface CountedJob {
   name: string;
-  data: AnswerData;
+  data: JobData;
   opts: JobsOptions & { jobId: string };
   entry: PendingEntry;
 }

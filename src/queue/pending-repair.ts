@@ -1,7 +1,7 @@
 import type { Log } from '../platform/log.ts';
 import type { QueueConnection } from './connection.ts';
 import { isIsolated } from './isolation.ts';
-import { type AnswerQueue, type IsolatedAnswer, QUEUES, type RecordAnswers } from './jobs.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, entryOfPart } from './pending.ts';
 import { addMissing, claimRepair, countEntries, findUncounted, removeStale } from './pending-redis.ts';
 import { readJobs, readPendingIds } from './snapshot.ts';
@@ -65,7 +65,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
   };
 }
 
-async function countMissing(connection: QueueConnection, name: AnswerQueue): Promise<void> {
+async function countMissing(connection: QueueConnection, name: QueueName): Promise<void> {
   const { redis, queue } = connection;
   if (!redis) return;
   const uncounted = await findUncounted(redis, await readPendingIds(connection, name));

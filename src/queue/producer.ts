@@ -14,7 +14,7 @@ import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './conne
 import { createFlushNumbers, type FlushClaim, type FlushNumbers } from './flush-numbers.ts';
 import { type HealthWatch, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
-import { allQueues, QUEUES, type RecordAnswers, type TenantJob, type TenantPayload } from './jobs.ts';
+import { QUEUES, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, type Pending } from './pending.ts';
 import { addEntry } from './pending-redis.ts';
 import { watchPending } from './pending-repair.ts';
@@ -22,7 +22,6 @@ import { confirmReplicas } from './replicas.ts';
 import { findOldest, findQueued, readPending } from './snapshot.ts';
 import type { Basis, ProducerTarget, QueueHealth } from './store-check.ts';
 import { failureKind } from './store-failure.ts';
-import { addTenantJob } from './tenant-jobs.ts';
 import { sendSpan } from './traces.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
@@ -49,13 +48,6 @@ export interface Producer {
    * `bytes` is their approximate size.
    */
   enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
-  /**
-   * Resolves when a tenant job is on disk in its queue. A repeated `id` of a queued job has no effect.
-   *
-   * Rejects with `limit-reached` when the tenant has too many unfinished jobs, and with `queue-unavailable` when the job
-   * may not be on disk: add it again with the same `id`.
-   */
-  addJob<Payload extends TenantPayload>(job: TenantJob<string, Payload>, id: string, payload: Payload): Promise<void>;
   /** Throws `queue-unavailable` while answers arrive faster than they can be made durable. */
   refuseWhileBusy(): void;
   health(): QueueHealth;
@@ -134,15 +126,11 @@ export function openProducer(
   const readers = createReaders(observers);
   reportOldest(observers, metrics);
 
-  const findRefusal = (): Problem | undefined =>
-    stopped
-      ? new Problem('service-stopping', 'The server is shutting down.', { retryAfterSeconds: 1 })
-      : findUnfit(health);
-
   return {
-    addJob: createAddJob({ connection, observers, health, spans, countFailure, findRefusal }),
     enqueue(answers, bytes) {
-      const refusal = findRefusal();
+      const refusal = stopped
+        ? new Problem('service-stopping', 'The server is shutting down.', { retryAfterSeconds: 1 })
+        : findUnfit(health);
       if (refusal) return Promise.reject(refusal);
       health.expect(bytes + answers.length * OVERHEAD_BYTES);
       return group.add({ answers, bytes });
@@ -210,35 +198,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
   };
 }
 
-/** Creates the function that makes a tenant job durable. */
-function createAddJob({
-  observers,
-  findRefusal,
-  ...deps
-}: Pick<FlushDeps, 'connection' | 'health' | 'spans' | 'countFailure'> & {
-  observers: QueueConnection;
-  findRefusal(): Problem | undefined;
-}): Producer['addJob'] {
-  const { connection, health, spans, countFailure } = deps;
-  return async (job, id, payload) => {
-    const refusal = findRefusal();
-    if (refusal) throw refusal;
-    health.expect(JSON.stringify(payload).length + OVERHEAD_BYTES);
-    const basis = health.basis();
-    const trace = spans?.carrier();
-    try {
-      const added = addTenantJob({ connection, observers }, job, id, { ...payload, ...(trace && { trace }) });
-      await withTimeout(added, PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
-      await confirm(deps, basis);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      countFailure(error);
-      throw refuse('The queue did not confirm the job. Add it again with the same id.', error);
-    }
-  };
-}
-
-/** Resolves when an added job is proven durable: on this disk, and on each required replica. */
+/** Resolves when an added flush is proven durable: on this disk, and on each required replica. */
 async function confirm(
   { connection: { redis }, health }: Pick<FlushDeps, 'connection' | 'health'>,
   basis: Basis,
@@ -273,7 +233,7 @@ async function observe<T>(read: () => Promise<T>): Promise<T> {
 /** Reports the age of each queue's oldest job as a metric. */
 function reportOldest(observers: QueueConnection, metrics: Metrics): void {
   metrics.onScrape(async () => {
-    for (const queue of allQueues()) {
+    for (const queue of Object.values(QUEUES)) {
       const oldest = await findOldest(observers, queue);
       metrics.queueOldest.set({ queue }, oldest ? (Date.now() - oldest.getTime()) / 1000 : 0);
     }

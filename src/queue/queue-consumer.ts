@@ -11,6 +11,8 @@ import { createPollSpacing } from './poll-spacing.ts';
 /** Jobs of an unresponsive worker pass to others after this time. It is short because inserts are short. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 3000;
+/** The last resort for jobs that kill even the process that moves them to isolation: they end as `failed`. */
+const MAX_STALLED = 20;
 const CLOSE_TIMEOUT_MS = 12_000;
 const LONGEST_DELAY_MS = 60_000;
 const RECONNECT_MS = 500;
@@ -51,8 +53,6 @@ export interface QueueConsumerOptions {
   queue: QueueName;
   /** Jobs held at once, if the network is fast enough. */
   concurrency: number;
-  /** How often a job's worker may die or hang while it holds the job. After that, the job ends as `failed`. */
-  maxStalled: number;
   process(job: ActiveJob): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export interface QueueConsumerOptions {
  * Resolves when jobs are being consumed. Waits for an unreachable store until the signal is aborted.
  */
 export async function openQueueConsumer(
-  { target, queue, concurrency, maxStalled, process }: QueueConsumerOptions,
+  { target, queue, concurrency, process }: QueueConsumerOptions,
   { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
 ): Promise<QueueConsumer | undefined> {
   const throttle = createThrottle(5000);
@@ -77,7 +77,7 @@ export async function openQueueConsumer(
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     runRetryDelay: RECONNECT_MS, // BullMQ's default is 15 s, which would delay jobs when the store is back
-    maxStalledCount: maxStalled,
+    maxStalledCount: MAX_STALLED,
     settings: { backoffStrategy: (attemptsMade: number) => (closing ? 0 : retryDelay(attemptsMade)) },
   };
 

@@ -23,25 +23,6 @@ export async function readPendingIds({ queue, pool }: QueueConnection, name: Que
   return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
 }
 
-/**
- * Returns how many jobs of a queue are unfinished and not `failed`, and how many of these have an id with this prefix.
- * The cost depends on the length of the queue.
- */
-export async function countUnfinished(
-  { queue, pool }: QueueConnection,
-  name: QueueName,
-  prefix: string,
-): Promise<{ all: number; matching: number }> {
-  if (!pool) {
-    const ids = await queue(name).getRanges(['waiting', 'active', 'delayed', 'prioritized'], 0, -1);
-    return { all: ids.length, matching: ids.filter(id => id.startsWith(prefix)).length };
-  }
-  const sql = `select count(*)::int as all, (count(*) filter (where starts_with(id, $2)))::int as matching
-    from job where queue = $1 and state not in ('completed', 'failed')`;
-  const { rows } = await pool.query<{ all: number; matching: number }>(sql, [name, prefix]);
-  return rows[0] ?? { all: 0, matching: 0 };
-}
-
 /** How many jobs are looked up in one command. */
 const LOOKUP_BATCH = 1000;
 

@@ -11,7 +11,7 @@ import {
   memoryLimit,
   REWRITING,
 } from './durability.ts';
-import { QUEUES, type QueueName, tenantQueues } from './jobs.ts';
+import { QUEUES, type QueueName } from './jobs.ts';
 import { countEntries } from './pending-redis.ts';
 import type { RegistryCounts } from './pending-repair.ts';
 import { checkReplicas, type Replication } from './replicas.ts';
@@ -60,7 +60,7 @@ export interface CheckDeps {
   target: ProducerTarget;
   config: Config;
   metrics: Metrics;
-  /** Called with the number of jobs with answers and of registry entries; only with Valkey or Redis. */
+  /** Called with the number of jobs and of registry entries; only with Valkey or Redis. */
   onTally(tally: RegistryCounts): void;
 }
 
@@ -85,7 +85,6 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
       redis ? countEntries(redis) : undefined,
       Promise.all(Object.values(QUEUES).map(queue => measureJobs(deps, queue))),
-      Promise.all(tenantQueues().map(queue => measureJobs(deps, queue))), // only for the metrics
     ]);
     if (!isCurrentSocket(connection, socket)) throw new Error('the connection was replaced during the check');
     admission.release(seenBytes);

@@ -4,8 +4,8 @@ import { MAX_COUNTED, MAX_LOOKED_AT } from '../domain/views.ts';
 import { createTurns } from '../platform/turns.ts';
 import { findAssignmentRules, requireAssignable } from './assignment-rules.ts';
 import type { ConversationCount } from './conversation-counts.ts';
+import { readInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { IN_ORDER } from './settings.ts';
 
 /** The attributes of users are only read for rules that compare them. */
 export const waitingFacts = (withAttributes: boolean): string => {
@@ -31,7 +31,7 @@ export async function countMatching(
   const before = await findAssignmentRules(tenant);
   await tenant.transaction(tx => requireAssignable(tx, tenantId, before, rules));
   const sql = waitingFacts(rules.some(({ when }) => when.attribute));
-  const waiting = rules.length === 0 ? [] : await tenant.query<Judged>(sql, [tenantId], IN_ORDER);
+  const waiting = rules.length === 0 ? [] : await readInOrder<Judged>(tenant, sql, [tenantId]);
   const matches = createRuleTest(rules);
   const turns = createTurns();
   let count = 0;

@@ -1,8 +1,7 @@
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../domain/views.ts';
 import { type ConversationFilter, conversationList, whereSortable } from './conversation-lists.ts';
-import { sortBy } from './lists.ts';
+import { readInOrder, sortBy } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { IN_ORDER } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
 import { varying } from './transaction.ts';
 
@@ -56,7 +55,7 @@ export async function countConversations(
       `(select count(*)::int as looked_${number}, ${counts.join(', ')} from (${rows} limit ${limit}) as conversations) as scan_${number}`,
   );
   const sql = varying(`select * from ${sources.join(', ')}`);
-  const [row = {}] = await tenant.query<Record<string, number>>(sql, statement.params, IN_ORDER);
+  const [row = {}] = await readInOrder<Record<string, number>>(tenant, sql, statement.params);
   return Object.fromEntries(
     columns.map(({ name, scan, counted }) => {
       const count = row[counted] ?? 0;

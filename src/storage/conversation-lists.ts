@@ -3,7 +3,7 @@ import type { Side } from '../domain/conversations.ts';
 import { type Page, valuesIn } from '../domain/pages.ts';
 import { MAX_COUNTED } from '../domain/views.ts';
 import { CONVERSATION_COLUMNS, type ConversationRow, type Owner } from './conversation-rows.ts';
-import { byTime, createList, type List, readPage, readPageOf } from './lists.ts';
+import { byTime, createList, type List, readInOrder, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import {
   CONVERSATION_LIMITS,
@@ -13,7 +13,6 @@ import {
   searchPage,
   whereUnindexedWords,
 } from './search.ts';
-import { IN_ORDER } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
 
 export interface ConversationFilter {
@@ -191,10 +190,10 @@ async function findFew(tenant: TenantStorage, filter: ConversationFilter): Promi
   else if (filter.assignee && filter.assignee !== 'none') whereAssignee(where, filter.assignee);
   else if (filter.unread && filter.side === 'team') where.and('team_unread > 0');
   else return undefined;
-  const rows = await tenant.query<{ id: string }>(
+  const rows = await readInOrder<{ id: string }>(
+    tenant,
     `select id from conversations ${where.sql} limit ${MAX_SORTED + 1}`,
     where.params,
-    IN_ORDER,
   );
   return rows.length > MAX_SORTED ? undefined : rows.map(({ id }) => id);
 }

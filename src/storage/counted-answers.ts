@@ -4,7 +4,7 @@ import { MAX_SCANNED } from '../domain/pages.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { type CardKey, type CountedPlace, cardKeyOf } from './card-records.ts';
 import { COUNTED, type CountChange } from './counted-columns.ts';
-import { IN_ORDER } from './settings.ts';
+import { startReadingInOrder } from './lists.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -234,7 +234,7 @@ async function findFirst(
   state: 'completed' | 'partial',
 ): Promise<StoredRow | undefined> {
   const few = await hasAtMostAnswers(tx, card.tenant_id, card.identity, MAX_SCANNED);
-  if (!few) await tx.query(IN_ORDER.sql);
+  if (!few) await startReadingInOrder(tx);
   const source = few ? '(select * from answers where tenant_id = $1 and identity = $2 offset 0) as answers' : 'answers';
   const [first] = await tx.query<StoredRow>(
     `select ${STORED_ROW} from ${source}

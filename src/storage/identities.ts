@@ -3,10 +3,9 @@ import type { Attributes, NewIdentity, SavedStatus } from '../domain/identities.
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversation-rows.ts';
-import { type Order, startAfter } from './lists.ts';
+import { type Order, readInOrder, startAfter, startReadingInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { saveProfileIn } from './profiles.ts';
-import { IN_ORDER } from './settings.ts';
 import { createWhere } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -90,7 +89,7 @@ async function findOwners(
       from ${table} ${where.sql} order by identity, identity_verified limit ${lookAt}
     ) as looked where ${hit} or place = ${lookAt} order by 1, 2, 3, 4 limit ${most})`,
   );
-  const rows = await tenant.query<Trace>(`${traces.join(' union all ')} order by 1, 2, 4`, where.params, IN_ORDER);
+  const rows = await readInOrder<Trace>(tenant, `${traces.join(' union all ')} order by 1, 2, 4`, where.params);
   return toOwners(rows, limit);
 }
 
@@ -139,7 +138,7 @@ function selectMessageTime(which: 'first' | 'last'): string {
  * by identity keeps them in the order of the table. `selectMessageTime` limits the messages.
  */
 async function describeIdentities(tx: Transaction, tenantId: string, owners: readonly Owner[]): Promise<IdentityRow[]> {
-  const inOrder = tx.query(IN_ORDER.sql); // a sort would return any of the answers of an identity, which are equal to the index
+  const inOrder = startReadingInOrder(tx); // a sort would return any of the answers of an identity, which are equal to the index
   const described = tx.query<IdentityRow>(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,

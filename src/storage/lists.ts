@@ -1,8 +1,38 @@
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { TenantStorage } from './orm.ts';
-import { IN_ONE_ORDER, IN_ORDER, type Planning, SORTED } from './settings.ts';
+import { definePlanning, type Planning } from './settings.ts';
 import { createWhere, type Where } from './sql.ts';
-import { varying } from './transaction.ts';
+import { type Transaction, varying } from './transaction.ts';
+
+const OUT_OF_ORDER = ['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin'];
+
+/**
+ * Reads rows in the order of an index, the only way to stop in time. The statement is planned for its values, because
+ * the index depends on them: a generic plan suits an average tenant.
+ */
+const IN_ORDER = definePlanning('in_order', 'custom', OUT_OF_ORDER);
+
+/**
+ * As `IN_ORDER`, with a generic plan, for lists whose index is the same for all values. Planning would cost more than reading
+ * a page.
+ */
+const IN_ONE_ORDER = definePlanning('in_one_order', 'generic', OUT_OF_ORDER);
+
+/** For rows that are read by id, or by an index as a whole, and then sorted. */
+const SORTED = definePlanning('sorted', 'custom', ['enable_mergejoin']);
+
+/**
+ * Returns the rows of a statement that is not a page of a list, but also reads rows in the order of an index up to a limit:
+ * counts, samples and unions.
+ */
+export const readInOrder = <Row extends object>(
+  tenant: TenantStorage,
+  sql: string,
+  params: unknown[],
+): Promise<Row[]> => tenant.query<Row>(sql, params, IN_ORDER);
+
+/** Has the further statements of a transaction read rows in the order of an index, as `readInOrder` does. */
+export const startReadingInOrder = (tx: Transaction): Promise<unknown> => tx.query(IN_ORDER.sql);
 
 /**
  * A list of a tenant's rows, read page by page in the order of an index.

@@ -41,7 +41,11 @@ export interface Planning {
   transaction: { name: string; text: string };
 }
 
-function definePlanning(name: string, mode: 'custom' | 'generic', disabled: readonly string[]): Planning {
+/**
+ * Returns a planning without reading of whole tables and without these methods. `custom` plans each statement for its values.
+ * `storage/lists.ts` has all of them; other modules call its functions.
+ */
+export function definePlanning(name: string, mode: 'custom' | 'generic', disabled: readonly string[]): Planning {
   const off = Object.fromEntries(['enable_seqscan', ...disabled].map(method => [method, 'off']));
   const settings = { plan_cache_mode: `force_${mode}_plan`, ...off };
   return {
@@ -49,23 +53,6 @@ function definePlanning(name: string, mode: 'custom' | 'generic', disabled: read
     transaction: { name: `parley_settings_${name}`, text: settingsText({ ...FIXED, ...settings }) },
   };
 }
-
-const OUT_OF_ORDER = ['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin'];
-
-/**
- * Reads rows in the order of an index, the only way to stop in time. The statement is planned for its values, because
- * the index depends on them: a generic plan suits an average tenant.
- */
-export const IN_ORDER = definePlanning('in_order', 'custom', OUT_OF_ORDER);
-
-/**
- * As `IN_ORDER`, with a generic plan, for lists whose index is the same for all values. Planning would cost more than reading
- * a page.
- */
-export const IN_ONE_ORDER = definePlanning('in_one_order', 'generic', OUT_OF_ORDER);
-
-/** For rows that are read by id, or by an index as a whole, and then sorted. */
-export const SORTED = definePlanning('sorted', 'custom', ['enable_mergejoin']);
 
 /**
  * Turns reading of whole tables off, for the rest of a transaction that looks rows up by key.

@@ -6,14 +6,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { openConsumer } from '../../src/queue/consumer.ts';
-import {
-  type Handlers,
-  JOBS,
-  type JobName,
-  type RecordAnswers,
-  TENANT_JOBS,
-  type TenantJob,
-} from '../../src/queue/jobs.ts';
+import { type Handlers, JOBS, type JobName, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
@@ -26,17 +19,14 @@ const load = (file: string): { job: JobName; payload: RecordAnswers } => ({
   payload: JSON.parse(readFileSync(join(FIXTURES, file), 'utf8')),
 });
 
-const TENANT_PAYLOADS = Object.fromEntries((TENANT_JOBS as readonly TenantJob[]).map(job => [job.name, job.payload]));
-const PAYLOADS = { ...JOBS, ...TENANT_PAYLOADS };
-
 describe('a payload of the queue', () => {
   test('of every job has a fixture', () => {
-    expect(new Set(fixtures.map(file => load(file).job))).toEqual(new Set(Object.keys(PAYLOADS)));
+    expect(new Set(fixtures.map(file => load(file).job))).toEqual(new Set(Object.keys(JOBS)));
   });
 
   test.each(fixtures)('as in %s is still read completely', file => {
     const { job, payload } = load(file);
-    expect(PAYLOADS[job].parse(payload)).toEqual(payload);
+    expect(JOBS[job].parse(payload)).toEqual(payload);
   });
 
   test('may have fields of a newer API, which an older worker ignores', () => {
@@ -70,10 +60,10 @@ describe.each(backends())('with the queue in %s', backend => {
     const done: string[] = [];
     const stop = new AbortController();
     const never = async () => expect.unreachable();
-    const handlers = {
-      'answers.record': async ({ flush }: RecordAnswers) => void done.push(flush),
+    const handlers: Handlers = {
+      'answers.record': async ({ flush }) => void done.push(flush),
       'answers.isolated': never,
-    } as Partial<Handlers> as Handlers; // tenant jobs have queues of their own
+    };
     const metrics = createMetrics('work');
     const consumer = await openConsumer(
       target,

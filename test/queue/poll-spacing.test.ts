@@ -16,7 +16,6 @@ afterEach(() => vi.restoreAllMocks());
 function createWorkerStub() {
   const stub = {
     concurrency: 50,
-    maxStalled: 20,
     closing: undefined,
     backend: { waitForJob: async () => ({ member: '', score: 0 }) },
   };
@@ -45,7 +44,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     const connection = connectQueue(target, log);
     if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
     const line = await openQueueConsumer(
-      { target, queue: QUEUES.answers, concurrency: 50, maxStalled: 20, process: job => process(job.id ?? '') },
+      { target, queue: QUEUES.answers, concurrency: 50, process: job => process(job.id ?? '') },
       { log, metrics: createMetrics('work'), signal: new AbortController().signal },
     );
     const queue = connection.queue();

@@ -77,7 +77,6 @@ describe('a job that another worker has taken over', () => {
         target,
         queue: QUEUES.answers,
         concurrency: 1,
-        maxStalled: 20,
         async process() {
           tries++;
           throw new Problem('database-unavailable', 'It is away.');
@@ -110,7 +109,6 @@ describe('a job that another worker has taken over', () => {
       target,
       queue: QUEUES.answers,
       concurrency: 1,
-      maxStalled: 3,
       process: async () => void deliveries++,
     };
     const job = { ...KEPT_UNTIL_DONE, jobId: 'a' };

@@ -1,24 +1,16 @@
 import { v7 } from 'uuid';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { createFlushProcess, createIsolatedProcess } from '../../src/queue/answer-jobs.ts';
+import { createFlushProcess, createIsolatedProcess, UnknownJob } from '../../src/queue/answer-jobs.ts';
 import type { ActiveJob, JobData, QueueConnection } from '../../src/queue/connection.ts';
 import { isolate } from '../../src/queue/isolation.ts';
-import { UnknownJob } from '../../src/queue/job-failures.ts';
-import { type Handlers, TENANT_JOBS, type TenantJob, TenantPayload } from '../../src/queue/jobs.ts';
-import { createTenantProcess } from '../../src/queue/tenant-jobs.ts';
+import type { Handlers } from '../../src/queue/jobs.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
 const never = async () => expect.unreachable();
-const handlers = {
-  'answers.record': never,
-  'answers.isolated': never,
-  'x.run': never,
-} as Partial<Handlers> as Handlers;
+const handlers: Handlers = { 'answers.record': never, 'answers.isolated': never };
 const suspects = { recordInSandbox: never, quarantine: never };
 const connection = { queue: () => expect.unreachable(), redis: undefined } as unknown as QueueConnection;
-
-(TENANT_JOBS as unknown as TenantJob[]).push({ name: 'x.run', queue: 'x', payload: TenantPayload });
 
 /** A job of a newer version that failed often and whose workers died often, as an older worker gets it. */
 const aJob = (name: string, data: object): ActiveJob => ({
@@ -37,7 +29,6 @@ const flush = { v: 1 as const, flush: v7(), answers: [anAcceptedAnswer()] };
 test.each([
   ['flush', createFlushProcess(connection, handlers, suspects, createLog('silent', 'test')), 'answers.record', flush],
   ['isolated answer', createIsolatedProcess(handlers, suspects), 'answers.isolated', isolate(flush)[0] as object],
-  ['tenant job', createTenantProcess('x', handlers), 'x.run', { tenant_id: v7() }],
 ])(
   'a %s of a newer version is neither isolated, quarantined nor counted as failed',
   async (_kind, process, name, data) => {
@@ -45,7 +36,3 @@ test.each([
     await expect(process({ ...aJob('newer', data), stalledCounter: 0 })).rejects.toBeInstanceOf(UnknownJob);
   },
 );
-test('a job that is known in another queue only is left to a newer worker', async () => {
-  const job = { ...aJob('x.run', {}), data: { v: 1, tenant_id: v7() } as JobData };
-  await expect(createTenantProcess('y', handlers)(job)).rejects.toBeInstanceOf(UnknownJob);
-});

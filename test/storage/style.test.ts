@@ -29,4 +29,12 @@ describe('the SQL of the storage', () => {
     expect(found(`limit $\{where.param(limit + 1)}`)).toBe(1);
     expect(found("where.and('created_at < $')")).toBe(0);
   });
+
+  test('plans statements in one place', () => {
+    const planning = /\benable_\w+|\bplan_cache_mode\b|\bdefinePlanning\b/;
+    expect(storageWith(sources, planning)).toEqual(['storage/lists.ts', 'storage/settings.ts']);
+    expect(
+      storageWith([{ path: 'storage/x.ts', text: "set_config('enable_sort', 'off', true)" }], planning),
+    ).toHaveLength(1);
+  });
 });

@@ -71,7 +71,7 @@ async function serveStores(open: () => Promise<RunningStores>) {
   };
 }
 
-/** Servers that `npm run test:mutants` keeps running from one test run to the next; absent in any other run. */
+/** Servers that `npm run test:oldest-postgres` has started; absent in any other run. */
 const keptStores = (): StoreUrls | undefined =>
   process.env.TESTS_STORES ? (JSON.parse(process.env.TESTS_STORES) as StoreUrls) : undefined;
 

@@ -6,10 +6,6 @@ import { waitFor } from './wait.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
-/** Where a child process writes which functions it called; set only while `npm run test:mutants` records that. */
-const coverage = (): Record<string, string> =>
-  process.env.NODE_V8_COVERAGE ? { NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE } : {};
-
 export interface TestProcess extends AsyncDisposable {
   pid: number;
   baseUrl: string;
@@ -58,7 +54,6 @@ export async function startProcess(
   const child: ChildProcess = spawn(process.execPath, [...nodeArgs, program, ...role.split(' ')], {
     env: {
       PATH: process.env.PATH,
-      ...coverage(),
       NODE_OPTIONS: '--max-semi-space-size=16', // as in npm's scripts and the image
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
@@ -145,7 +140,7 @@ export async function runCommand(
   program = MAIN,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
-    env: { PATH: process.env.PATH, ...coverage(), ...environment },
+    env: { PATH: process.env.PATH, ...environment },
   });
   let stdout = '';
   let stderr = '';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { TENANT_JOBS } from '../../src/queue/jobs.ts';
 import { preparedTexts } from '../../src/storage/transaction.ts';
 import { stores } from './stores.ts';
 import { findTenantPlans } from './unlike-tenants.ts';
@@ -18,7 +17,6 @@ const readProcess = () => ({
       .sort(),
     listeners: EVENTS.map(event => `${process.listenerCount(event)} of ${event}`),
     fakeTimers: vi.isFakeTimers(),
-    jobs: [...TENANT_JOBS],
   },
 });
 
