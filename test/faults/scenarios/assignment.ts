@@ -28,6 +28,7 @@ async function openConversations(world: World, { uuid }: FaultTenant, count: num
        now(), now(), now(), now() from generate_series(1, $2::int) n`,
     [uuid, count],
   );
+  await world.query("select mark_tenant($1, 'assignment')", [uuid]);
 }
 
 interface Held {
@@ -51,14 +52,19 @@ async function readHeld(world: World, { uuid }: FaultTenant): Promise<Held> {
   return row as Held;
 }
 
-/** Resolves one assigned conversation after another, so that places become free while workers are killed. */
+/**
+ * Resolves one assigned conversation after another, so that places become free while workers are killed. It marks the tenant,
+ * as every write of the API does after which there may be something to assign.
+ */
 async function resolveSome(world: World, { uuid }: FaultTenant, count: number): Promise<void> {
   for (let done = 0; done < count; ) {
     await sleep(world.random.between(100, 600));
     const rows = await world.query(
-      `update conversations set status = 'resolved' where tenant_id = $1 and id = (
-         select id from conversations where tenant_id = $1 and status = 'open' and assignee_id is not null limit 1)
-       returning id`,
+      `with resolved as (
+         update conversations set status = 'resolved' where tenant_id = $1 and id = (
+           select id from conversations where tenant_id = $1 and status = 'open' and assignee_id is not null limit 1)
+         returning id
+       ) select mark_tenant($1, 'assignment') from resolved`,
       [uuid],
     );
     done += rows.length;
