@@ -150,7 +150,6 @@ export const QuestionPatch = z
     description: fields.description,
     config: recordOf(z.string(), z.unknown(), MAX_CONFIG_FIELDS, 'fields').meta({
       description: 'Complete config for the type, such as `NpsConfig` for `nps`',
-      example: config,
     }),
     follow_ups: FollowUps,
     locale: Locale.meta({ description: "Language of the question's own texts; cannot change once published" }),

@@ -77,14 +77,13 @@ function* bodiesIn(part: unknown): Generator<Json> {
     else yield* bodiesIn(child);
 }
 
-/** Removes from schemas the examples of objects, which are only parts of an example, and the variants. */
+/** Removes from schemas the examples of objects and lists, which are only parts of one, and the variants. */
 function removeParts(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   for (const child of Object.values(part)) removeParts(child);
-  const { example, additionalProperties, properties } = part as Json;
-  const isWhole = properties === undefined && isObject(additionalProperties);
-  if (typeof example === 'object' && !isWhole) delete (part as Json).example;
-  delete (part as Json).variants;
+  const schema = part as Json;
+  if (typeof schema.example === 'object') delete schema.example;
+  delete schema.variants;
 }
 
 /** Adds examples to the bodies of all operations, composed of those in their schemas. */
