@@ -72,10 +72,7 @@ export const NewMacro = z
   .meta({ id: 'MacroInput', description: 'A saved reply is a macro with only a `body`' });
 export type NewMacro = z.output<typeof NewMacro>;
 
-export const MacroPatch = z
-  .strictObject(macroFields)
-  .partial()
-  .meta({ id: 'MacroPatch', example: { shortcut: 'export' } });
+export const MacroPatch = z.strictObject(macroFields).partial().meta({ id: 'MacroPatch' });
 export type MacroPatch = z.output<typeof MacroPatch>;
 
 export const Macro = z

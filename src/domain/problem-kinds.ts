@@ -19,7 +19,7 @@ export type ProblemKind =
   | 'unavailable'
   | 'internal';
 
-/** What the catalog contains of a problem. */
+/** An entry of the problem catalog. */
 export interface ProblemEntry {
   kind: ProblemKind;
   title: string;

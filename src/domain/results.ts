@@ -105,15 +105,10 @@ export const Results = z
         'All steps in order, with the drop-off from step to step; last those that the current version no longer has',
       example: [{}, EXAMPLE_REASON],
     }),
-    over_time: z
-      .array(
-        z
-          .object({ start: z.string().meta({ example: '2026-11-01' }), ...DetailedFigures })
-          .meta({ id: 'PeriodResults' }),
-      )
-      .meta({
-        description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
-      }),
+    over_time: z.array(z.object({ start: z.string(), ...DetailedFigures }).meta({ id: 'PeriodResults' })).meta({
+      description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
+      example: [{ start: '2026-11-01' }],
+    }),
     versions: z
       .array(z.object({ version: int32(1).meta({ example: 2 }), ...DetailedFigures }).meta({ id: 'VersionResults' }))
       .meta({ description: 'Results by question version, newest first' }),

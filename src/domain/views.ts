@@ -30,9 +30,7 @@ const viewFields = {
     description: 'Order of the list; default: `-last_activity_at`',
     example: 'reply_due_at',
   }),
-  shared: z
-    .boolean()
-    .meta({ description: 'Whether all members see and can change the view; default: false', example: false }),
+  shared: z.boolean().meta({ description: 'Whether all members see and can change the view; default: false' }),
 };
 
 export const NewView = z
