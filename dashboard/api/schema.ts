@@ -11,10 +11,10 @@ export interface Schemas {
   InspectRequest: { token: string };
   AccountPatch: { name: string };
   ViewInput: { name: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
-  ViewFilter: { status?: Schemas["StatusFilter"]; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: Schemas["PriorityFilter"]; source?: Schemas["SourceFilter"]; overdue?: boolean; mentioned?: boolean; q?: string };
   StatusFilter: string;
   PriorityFilter: string;
   SourceFilter: string;
+  ViewFilter: { status?: Schemas["StatusFilter"]; unread?: boolean; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: Schemas["PriorityFilter"]; source?: Schemas["SourceFilter"]; overdue?: boolean; mentioned?: boolean; q?: string };
   ViewPatch: { name?: string; filter?: Schemas["ViewFilter"]; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" | "reply_due_at" | "waiting_since"; shared?: boolean };
   ConversationInput: { subject?: string; message: string; identity?: string; client_message_id?: string };
   ConversationPatch: { status?: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string; assignee_id?: string | null; tags?: string[]; add_tags?: string[]; remove_tags?: string[]; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string; custom?: Schemas["CustomChange"]; was?: Schemas["ConversationSeen"] };

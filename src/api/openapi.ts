@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import {
   createDocument,
-  type ZodOpenApiExampleObject,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
@@ -10,7 +9,7 @@ import { NewAnswer } from '../domain/answers.ts';
 import { IdentityItem } from '../domain/identities.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
-import { examples } from './openapi/examples.ts';
+import { addBodyExamples } from './openapi/body-examples.ts';
 import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';
 import { describeProblems, FAILURES, problemExamples, problemResponses, problemSchemas } from './openapi/problems.ts';
 import { describeParameters, openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
@@ -18,34 +17,12 @@ import { ABOUT, SECURITY_SCHEMES } from './openapi/texts.ts';
 import type { Operation } from './operation.ts';
 import { TAGS } from './routes/index.ts';
 
-/** Returns the examples of the components in the document; those of pages follow from their items. */
-function bodyExamples(operations: Operation[]): Record<string, ZodOpenApiExampleObject> {
-  const known = examples();
-  for (const { response } of operations) {
-    const id = response?.meta()?.id;
-    const item = id?.endsWith('Page') ? known[id.slice(0, -'Page'.length)] : undefined;
-    if (id && item) known[id] = { data: [item], has_more: false, next_cursor: null };
-  }
-  return Object.fromEntries(Object.entries(known).map(([name, value]) => [name, { value }]));
-}
+const contentOf = (schema: z.ZodType) => ({ 'application/json': { schema } });
 
-/** Returns the content of a body, with references to its examples. */
-function contentOf(schema: z.ZodType, known: Record<string, ZodOpenApiExampleObject>) {
-  const id = schema.meta()?.id;
-  const names = Object.keys(known).filter(name => name === id || name.startsWith(`${id}.`));
-  const refs = names.map(name => [name.split('.')[1] ?? 'default', { $ref: `#/components/examples/${name}` }]);
-  return {
-    'application/json': { schema, ...(refs.length > 0 ? { examples: Object.fromEntries(refs) } : {}) },
-  };
-}
-
-function successResponses(
-  operation: Operation,
-  known: Record<string, ZodOpenApiExampleObject>,
-): ZodOpenApiResponsesObject {
+function successResponses(operation: Operation): ZodOpenApiResponsesObject {
   const { method, status, response, summary, etag, otherStatuses } = operation;
   const sent = responseHeadersOf(operation);
-  const parts = { headers: headerRefs(sent), ...(response ? { content: contentOf(response, known) } : {}) };
+  const parts = { headers: headerRefs(sent), ...(response ? { content: contentOf(response) } : {}) };
   const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...parts } };
   if (etag && method === 'get')
     success['304'] = {
@@ -79,7 +56,7 @@ function rightsOf({ right, credentials }: Operation): string {
   return ways.join(' ');
 }
 
-function describe(operation: Operation, known: Record<string, ZodOpenApiExampleObject>): ZodOpenApiOperationObject {
+function describe(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, summary, description, credentials, basicAuth, params, query, body, isBodyOptional } = operation;
   return {
     operationId: id,
@@ -92,8 +69,8 @@ function describe(operation: Operation, known: Record<string, ZodOpenApiExampleO
       ...(query ? { query: query as z.ZodObject } : {}),
     },
     parameters: parameterRefs(requestHeadersOf(operation)),
-    ...(body ? { requestBody: { required: !isBodyOptional, content: contentOf(body, known) } } : {}),
-    responses: { ...successResponses(operation, known), ...FAILURES },
+    ...(body ? { requestBody: { required: !isBodyOptional, content: contentOf(body) } } : {}),
+    responses: { ...successResponses(operation), ...FAILURES },
   };
 }
 
@@ -112,10 +89,9 @@ function toLines(part: object, depth = 0): string {
 
 /** Returns the OpenAPI 3.1 document of this build as JSON, from the schemas that validate requests. */
 export function openApiDocument(operations: Operation[], baseUrl: string): string {
-  const known = bodyExamples(operations);
   const paths: ZodOpenApiObject['paths'] = {};
   for (const operation of operations)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, known) };
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
   const tags = [...new Set(operations.map(operation => operation.tag))];
   const document = createDocument(
     {
@@ -133,12 +109,13 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
         schemas: { ...problemSchemas, NewAnswer, IdentityItem } as never,
         ...headerComponents(),
         responses: problemResponses(),
-        examples: { ...known, ...problemExamples() },
+        examples: problemExamples(),
         securitySchemes: SECURITY_SCHEMES,
       },
     },
     { override: openReplies },
   );
+  addBodyExamples(document);
   simplifySchemas(document);
   describeParameters(document as { paths?: unknown });
   removeUnused(document);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { arrayOf, fields } from './bounded.ts';
-import { documentedItems, int32 } from './documented.ts';
+import { documentedItems, EXAMPLE_TIME, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
-import { ClientUuid, typeId, typeIdOut } from './ids.ts';
+import { ClientUuid, EXAMPLE_UUID, exampleId, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
 import { chosenOptions, MAIN_STEP, visibleSteps } from './steps.ts';
@@ -87,6 +87,14 @@ const Value = z.union([PreciseNumber, z.boolean(), text(5000), ChoiceValue]).met
 /** Maximum number of values in an answer. More than a question can have steps, because their keys are checked later. */
 const MAX_VALUES = 50;
 
+/** An answer to an NPS in examples, as a client syncs it. */
+export const EXAMPLE_SYNC = {
+  ...{ id: EXAMPLE_UUID, revision: 1, card_id: exampleId('card'), question_id: exampleId('question') },
+  ...{ question_version: 2, state: 'completed', values: { [MAIN_STEP]: 9 }, comment: 'Fast and friendly.' },
+  ...{ displayed_at: EXAMPLE_TIME, answered_at: EXAMPLE_TIME, duration_ms: 5400 },
+  metadata: { platform: 'ios', app_version: '4.2.0' },
+};
+
 /** The record of one card view, as a client syncs it (contract section 4). */
 export const NewAnswer = z
   .strictObject({
@@ -115,7 +123,7 @@ export const NewAnswer = z
     duration_ms: z.int().min(0).max(2_147_483_647).nullish(),
     metadata: Metadata.default({}),
   })
-  .meta({ id: 'AnswerInput', unusedIO: 'input' }); // the envelope references it, which zod-openapi does not detect
+  .meta({ id: 'AnswerInput', unusedIO: 'input', example: EXAMPLE_SYNC }); // the envelope references it, which zod-openapi does not detect
 export type NewAnswer = z.output<typeof NewAnswer>;
 
 /** The envelope of a sync. Items are validated separately, so that an invalid one never blocks an outbox. */
@@ -129,59 +137,36 @@ export const NewAnswers = z
   })
   .meta({ id: 'AnswerBatch', override: documentedItems('answers', 'AnswerInput') });
 
-export const ReceiptStatus = z.enum(['accepted', 'duplicate', 'superseded', 'rejected']);
-
-/** Reasons for rejecting an item of a sync. */
-export const REJECTIONS = [
-  'validation-failed',
-  'invalid-value',
-  'unknown-card',
-  'unknown-version',
-  'question-closed',
-  'revision-conflict',
-  'answer-deleted',
-] as const;
-export type Rejection = (typeof REJECTIONS)[number];
-
-export const Receipt = z
-  .object({
-    id: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
-    revision: z.int().nullable().meta({ description: 'As in the request; null if the item had none' }),
-    status: ReceiptStatus,
-    code: z.enum(REJECTIONS).optional().meta({ description: 'Only if `rejected`: the reason' }),
-    detail: z.string().optional().meta({ description: 'Only if `rejected`: an explanation for developers' }),
-    pointer: z.string().optional().meta({ description: 'Only if `rejected`: JSON pointer into the item (RFC 6901)' }),
-  })
-  .meta({ id: 'Receipt' });
-export type Receipt = z.infer<typeof Receipt>;
-
 export const Answer = z
   .object({
     id: z.uuid(),
     revision: int32(1),
     card_id: typeIdOut('card'),
     question_id: typeIdOut('question'),
-    question_version: int32(1),
-    state: AnswerState,
-    values: z.record(z.string(), z.unknown()).meta({ description: 'Values by step; the question itself is `main`' }),
-    comment: z.string().nullable(),
-    displayed_at: TimestampOut.nullable(),
-    answered_at: TimestampOut.nullable(),
-    duration_ms: int32().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    identity: z.string(),
-    identity_verified: z.boolean(),
+    question_version: int32(1).meta({ example: 2 }),
+    state: AnswerState.meta({ example: EXAMPLE_SYNC.state }),
+    values: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'Values by step; the question itself is `main`', example: EXAMPLE_SYNC.values }),
+    comment: z.string().nullable().meta({ example: EXAMPLE_SYNC.comment }),
+    displayed_at: TimestampOut.nullable().meta({ example: EXAMPLE_TIME }),
+    answered_at: TimestampOut.nullable().meta({ example: EXAMPLE_TIME }),
+    duration_ms: int32().nullable().meta({ example: EXAMPLE_SYNC.duration_ms }),
+    metadata: z.record(z.string(), z.unknown()).meta({ example: EXAMPLE_SYNC.metadata }),
+    identity: z.string().meta({ example: 'user|42' }),
+    identity_verified: z.boolean().meta({ example: true }),
     received_at: TimestampOut,
     stored_at: TimestampOut,
     updated_at: TimestampOut,
     clock_skew_ms: z
       .int()
       .nullable()
-      .meta({ description: 'Milliseconds by which the device clock is ahead of the server clock' }),
-    tags: z.array(z.string()),
+      .meta({ description: 'Milliseconds by which the device clock is ahead of the server clock', example: -120 }),
+    tags: z.array(z.string()).meta({ example: ['vip'] }),
     counted: z.boolean().meta({
       description:
         'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one; with `every_days`, one in each period, which begins with a counted answer. The others, and those beyond the limit of the question, still count as displays',
+      example: true,
     }),
     over_quota: z.boolean().meta({
       description:
@@ -238,9 +223,9 @@ export const OwnAnswer = Answer.omit({ tags: true, updated_at: true }).meta({ id
 /** The status of an answer for the holder of a public token. */
 export const AnswerStatus = z
   .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
-  .meta({ id: 'PublicAnswer' });
+  .meta({ id: 'PublicAnswer', example: { state: 'completed' } });
 
-export const AnswerPatch = z.strictObject({ tags: Tags }).meta({ id: 'AnswerPatch' });
+export const AnswerPatch = z.strictObject({ tags: Tags.meta({ example: ['vip'] }) }).meta({ id: 'AnswerPatch' });
 
 /**
  * The fields that determine whether two syncs of one id are equal, newer or in conflict: the content (as a hash), and

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { arrayOf } from './bounded.ts';
+import { EXAMPLE_TIME } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
 import { fieldFault } from './problem.ts';
-import { Scope } from './scopes.ts';
+import { DEFAULT_SCOPES, Scope } from './scopes.ts';
 import { label, Timestamp, TimestampOut } from './text.ts';
 
 /** Maximum time for which a rotated secret may stay valid. */
@@ -39,7 +40,7 @@ export const NewApiKey = z
     expires_at: Timestamp.optional(),
     allowed_origins: arrayOf(Origin).max(50).default([]),
   })
-  .meta({ id: 'ApiKeyInput' });
+  .meta({ id: 'ApiKeyInput', example: { name: 'Backend', scopes: ['answers:read', 'questions:write'] } });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 /** The mutable fields of a key. */
@@ -51,7 +52,7 @@ export const ApiKeyPatch = z
     allowed_origins: arrayOf(Origin).max(50),
   })
   .partial()
-  .meta({ id: 'ApiKeyPatch' });
+  .meta({ id: 'ApiKeyPatch', example: { name: 'Backend, production' } });
 export type ApiKeyPatch = z.output<typeof ApiKeyPatch>;
 
 /** Throws 422 when a new expiry is not in the future: the key could never be used again. */
@@ -64,6 +65,7 @@ export const ApiKeyRotation = z
   .strictObject({
     overlap_hours: z.number().min(0).max(MAX_OVERLAP_HOURS).default(24).meta({
       description: 'Hours for which the previous secrets stay valid (0–168)',
+      example: 24,
     }),
   })
   .meta({ id: 'ApiKeyRotation' });
@@ -71,19 +73,24 @@ export const ApiKeyRotation = z
 export const ApiKey = z
   .object({
     id: typeIdOut('key'),
-    name: z.string(),
+    name: z.string().meta({ example: 'Backend' }),
     kind: ApiKeyKind,
-    scopes: z.array(Scope),
+    scopes: z.array(Scope).meta({ example: DEFAULT_SCOPES }),
     status: ApiKeyStatus,
-    hint: z.string().meta({ description: 'Last four characters of `api_key`' }),
+    hint: z.string().meta({ description: 'Last four characters of `api_key`', example: 'x7Qk' }),
     allowed_origins: z.array(z.string()),
     created_at: TimestampOut,
     expires_at: TimestampOut.nullable(),
-    last_used_at: TimestampOut.nullable(),
+    last_used_at: TimestampOut.nullable().meta({ example: EXAMPLE_TIME }),
     secret: z.string().optional().meta({ description: 'Secret for signing access tokens; shown only once' }),
     api_key: z.string().optional().meta({ description: 'Bearer token for server requests; shown only once' }),
   })
-  .meta({ id: 'ApiKey' });
+  .meta({
+    id: 'ApiKey',
+    variants: {
+      created: { secret: 'Yk8wZ3J5c2VjcmV0LW9mLTMyLWJ5dGVzLWFzLXRleHQ', api_key: 'sk_01jdpnx3r0e008000000000001_Q2x…' },
+    },
+  });
 
 /** The times that determine a key's status. */
 export interface ApiKeyTimes {

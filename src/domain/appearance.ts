@@ -52,6 +52,7 @@ const fields = {
 export const Appearance = z.object(fields).meta({
   id: 'Appearance',
   description: 'How cards of the tenant look. In card lists with the colors that follow from others',
+  example: { theme: 'light', accent: '#0f766e', radius: 12 },
 });
 export type Appearance = z.output<typeof Appearance>;
 

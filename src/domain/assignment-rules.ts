@@ -4,7 +4,7 @@ import { arrayOf } from './bounded.ts';
 import { Conversation, ConversationPriority } from './conversations.ts';
 import { issueOf, rule } from './field-errors.ts';
 import { AttributeName } from './identities.ts';
-import { typeId, typeIdOut } from './ids.ts';
+import { exampleId, typeId, typeIdOut } from './ids.ts';
 import { MAX_MEMBERS } from './members.ts';
 import { ComparedValue, ComparedValueOut, faultOfOperand, VALUE_OPERATORS } from './operators.ts';
 import { label, Tag, Tags } from './text.ts';
@@ -62,6 +62,11 @@ const Assign = z
   })
   .meta({ id: 'AssignInput', description: `Who gets the conversation: ${ONE_KIND}` });
 
+const example = {
+  ...{ name: 'Billing', when: { tag: 'billing' } },
+  ...{ then: { priority: 'high', assign: { round_robin: [exampleId('member')] } } },
+};
+
 const Then = z
   .strictObject({
     add_tags: Tags.optional(),
@@ -81,7 +86,7 @@ const RuleInput = z
     when: When.default({}),
     then: Then,
   })
-  .meta({ id: 'AssignmentRuleInput' });
+  .meta({ id: 'AssignmentRuleInput', example });
 
 const RuleInputs = arrayOf(RuleInput)
   .max(MAX_RULES)
@@ -152,6 +157,6 @@ const RuleOut = z
       })
       .meta({ id: 'AssignmentEffect' }),
   })
-  .meta({ id: 'AssignmentRule' });
+  .meta({ id: 'AssignmentRule', example });
 
 export const AssignmentRules = z.object({ data: z.array(RuleOut) }).meta({ id: 'AssignmentRules' });

@@ -253,9 +253,13 @@ const InnerNodeOut = z.object({ ...leafShapeOut, ...groupOf(LeafOut) }).meta(sam
 const OuterNodeOut = z.object({ ...leafShapeOut, ...groupOf(InnerNodeOut) }).meta({ id: 'AudienceNode' });
 
 /** `AudienceInput` in replies. */
-export const AudienceOut = z
-  .object(groupOf(OuterNodeOut))
-  .meta({ id: 'Audience', description: 'Who is asked: a group of conditions' });
+export const AudienceOut = z.object(groupOf(OuterNodeOut)).meta({
+  id: 'Audience',
+  description: 'Who is asked: a group of conditions',
+  example: {
+    all: [{ attribute: 'plan', op: 'eq', value: 'pro' }, { platform: { op: 'in', value: ['ios', 'android'] } }],
+  },
+});
 
 /** Returns the nodes of a group; undefined for a condition. */
 export const nodesOf = ({ all, any, none }: AudienceNode): AudienceNode[] | undefined => all ?? any ?? none;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { typeIdOut } from './ids.ts';
+import { exampleId, typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
 export const ActorType = z.enum(['member', 'api_key', 'system']);
@@ -88,14 +88,16 @@ export const AuditEntry = z
           .meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
         name: z.string().meta({ description: 'Name at the time of the action' }),
       })
-      .meta({ id: 'AuditActor' }),
-    action: Action,
-    target: z.object({ id: z.string().nullable(), name: z.string().nullable() }).meta({ id: 'AuditTarget' }),
+      .meta({ id: 'AuditActor', example: { id: exampleId('member'), name: 'Ada Lovelace' } }),
+    action: Action.meta({ example: 'question.published' }),
+    target: z
+      .object({ id: z.string().nullable(), name: z.string().nullable() })
+      .meta({ id: 'AuditTarget', example: { id: exampleId('question'), name: 'NPS' } }),
     fields: z.array(z.string()).meta({ description: 'Names of the fields in the request, without their values' }),
-    ip: z
-      .string()
-      .nullable()
-      .meta({ description: "IP address, shortened or omitted as set by the tenant's `ip_mode`" }),
-    request_id: z.string().nullable(),
+    ip: z.string().nullable().meta({
+      description: "IP address, shortened or omitted as set by the tenant's `ip_mode`",
+      example: '203.0.113.0',
+    }),
+    request_id: z.string().nullable().meta({ example: '4f0c1c52-3a0e-4d6e-9a51-6e3c9e4a7c11' }),
   })
   .meta({ id: 'AuditEntry' });

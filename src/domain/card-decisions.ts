@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AudienceInput } from './audiences.ts';
 import { SamplingPercent } from './card-rules.ts';
 import { GATES, type GateVerdict } from './decisions.ts';
-import { int32 } from './documented.ts';
+import { int32, LATER_EXAMPLE } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
@@ -22,16 +22,16 @@ const GateDecision = z
 const CardDecision = z
   .object({
     question_id: typeIdOut('question'),
-    name: z.string(),
+    name: z.string().meta({ example: 'NPS' }),
     shown: z.boolean().meta({ description: 'Whether all gates pass. A card with a trigger then waits for its event' }),
-    gates: z.array(GateDecision),
+    gates: z.array(GateDecision).meta({ example: [{ passed: true }, { gate: 'cooldown', passes_at: LATER_EXAMPLE }] }),
   })
   .meta({ id: 'CardDecision' });
 
 /** Which questions a person sees, and why not the others. */
 export const CardDecisions = z
   .object({ identity: z.string(), verified: z.boolean(), data: z.array(CardDecision) })
-  .meta({ id: 'CardDecisions' });
+  .meta({ id: 'CardDecisions', example: { identity: 'user|42', verified: true } });
 
 /** Maximum number of people whose cards an estimate decides. */
 export const MAX_JUDGED = 5000;
@@ -44,11 +44,12 @@ export const ReachRequest = z
 /** The number of people whom a question would reach now. */
 export const Reach = z
   .object({
-    judged: int32().meta({ description: 'Number of people evaluated' }),
-    reached: int32(),
-    withheld: z
-      .record(z.string(), int32())
-      .meta({ description: 'Number of other people by the first gate that fails' }),
+    judged: int32().meta({ description: 'Number of people evaluated', example: 5000 }),
+    reached: int32().meta({ example: 612 }),
+    withheld: z.record(z.string(), int32()).meta({
+      description: 'Number of other people by the first gate that fails',
+      example: { frequency: 1204, sampling: 3184 },
+    }),
   })
   .meta({ id: 'Reach' });
 

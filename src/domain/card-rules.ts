@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Audience, AudienceInput, AudienceOut, privateLeaves } from './audiences.ts';
-import { int32 } from './documented.ts';
+import { EXAMPLE_TIME, int32 } from './documented.ts';
 import { issueOf, rule } from './field-errors.ts';
 import { Problem, type ProblemError } from './problem.ts';
 import { Timestamp, TimestampOut } from './text.ts';
@@ -15,9 +15,14 @@ const MAX_LIMIT = 1_000_000_000;
 const Repeat = z.enum(['once', 'until_answered', 'always', 'every_days']).meta({
   description:
     "When the card disappears. `once`: after any answer, including views and dismissals. `until_answered`: after a partial or completed answer. `always`: never. `every_days`: as `until_answered`, until `every_days` days after the person's last answer.",
+  example: 'until_answered',
 });
 
-const SnoozeDays = z.int().min(0).max(365).meta({ description: 'Days for which a dismissed card is hidden' });
+const SnoozeDays = z
+  .int()
+  .min(0)
+  .max(365)
+  .meta({ description: 'Days for which a dismissed card is hidden', example: 30 });
 const EveryDays = z.int().min(1).max(MAX_EVERY_DAYS).nullable().meta({
   description: "Days from the person's last answer until the card appears again; only with `repeat: every_days`",
 });
@@ -95,16 +100,17 @@ export const ScheduleOut = z
     start_at: TimestampOut.nullable().meta({ description: 'From when the card is shown; null: from publication' }),
     end_at: TimestampOut.nullable().meta({ description: 'When the question closes; null: never' }),
   })
-  .meta({ id: 'Schedule' });
+  .meta({ id: 'Schedule', example: { start_at: EXAMPLE_TIME } });
 
 const LimitPeriod = z.enum(['total', 'day', 'week', 'month']).meta({
+  example: 'month',
   description: "The period in which answers are counted, in the tenant's time zone. A full `total` closes the question",
 });
 export const ResponseLimitInput = z
   .strictObject({ count: z.int().min(1).max(MAX_LIMIT), per: LimitPeriod.default('total') })
   .meta({ id: 'ResponseLimitInput', description: 'Maximum number of completed answers' });
 export const ResponseLimitOut = z
-  .object({ count: int32(1), per: LimitPeriod })
+  .object({ count: int32(1).meta({ example: 1000 }), per: LimitPeriod })
   .meta({ id: 'ResponseLimit', description: 'Maximum number of completed answers' });
 export type ResponseLimit = z.output<typeof ResponseLimitInput>;
 
@@ -117,6 +123,7 @@ export const SamplingPercent = z
   .meta({
     description:
       'Share of people who are asked, in steps of 0.01. The same people are chosen at every fetch, and a higher share keeps those of a lower one',
+    example: 20,
   });
 
 const about = {
@@ -147,12 +154,12 @@ export const changedRules = {
 
 /** The rules in replies. */
 export const shownRules = {
-  audience: AudienceOut.nullable().meta(about.audience),
+  audience: AudienceOut.nullable().meta({ ...about.audience, example: {} }),
   schedule: ScheduleOut,
-  trigger: TriggerOut.nullable().meta(about.trigger),
+  trigger: TriggerOut.nullable().meta({ ...about.trigger, example: {} }),
   frequency: FrequencyOut,
-  sampling_percent: z.number().meta({ description: 'Share of people who are asked' }),
-  response_limit: ResponseLimitOut.nullable().meta(about.response_limit),
+  sampling_percent: z.number().meta({ description: 'Share of people who are asked', example: 20 }),
+  response_limit: ResponseLimitOut.nullable().meta({ ...about.response_limit, example: {} }),
 };
 
 /**

@@ -4,6 +4,7 @@ import type { Frequency, StoredFrequency } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
+import { EXAMPLE_MAIN_STEP } from './questions.ts';
 import { chosenOptions } from './steps.ts';
 import { TimestampOut } from './text.ts';
 import { ThanksOut } from './thanks.ts';
@@ -13,23 +14,25 @@ export const Card = z
   .object({
     id: typeIdOut('card'),
     question_id: typeIdOut('question'),
-    question_version: int32(1),
+    question_version: int32(1).meta({ example: 2 }),
     kind: z.literal('question'),
-    steps: z
-      .array(CardStep)
-      .meta({ description: 'The question itself, and its follow-ups, which conditions may hide' }),
-    locale: z.string().meta({ description: 'Language of the texts (BCP 47)' }),
+    steps: z.array(CardStep).meta({
+      description: 'The question itself, and its follow-ups, which conditions may hide',
+      example: [EXAMPLE_MAIN_STEP, {}],
+    }),
+    locale: z.string().meta({ description: 'Language of the texts (BCP 47)', example: 'en' }),
     trigger: TriggerOut.nullable().meta({
       description: 'What must happen on the device before the card is shown; null: nothing. Only with `triggers=true`',
     }),
     in_cooldown: z.boolean().meta({
       description: 'Whether the question is under the cooldown: a client shows one such card per fetch',
+      example: true,
     }),
-    priority: int32(),
+    priority: int32().meta({ example: 10 }),
     expires_at: TimestampOut.nullable().meta({
       description: "Time at which the card disappears: the question's `end_at`",
     }),
-    thanks: ThanksOut.nullable().meta({ description: 'null: the default text of the client' }),
+    thanks: ThanksOut.nullable().meta({ description: 'null: the default text of the client', example: {} }),
     placement: Placement.nullable().meta({ description: "null: that of the list's `appearance`" }),
     reply: z
       .record(z.string(), z.unknown())

@@ -79,7 +79,11 @@ export const ConversationPatch = z
   })
   .partial()
   .check(checkChange)
-  .meta({ id: 'ConversationPatch', description: 'With an access token, only `{"status": "resolved"}` is allowed' });
+  .meta({
+    id: 'ConversationPatch',
+    description: 'With an access token, only `{"status": "resolved"}` is allowed',
+    example: { status: 'resolved', add_tags: ['billing'], was: { status: 'open' } },
+  });
 export type ConversationPatch = z.output<typeof ConversationPatch>;
 
 /** Throws 422 for a time that is too near or too far. */
@@ -106,7 +110,7 @@ const BulkChange = z
   })
   .partial()
   .check(checkChange)
-  .meta({ id: 'BulkChange' });
+  .meta({ id: 'BulkChange', example: { status: 'resolved', add_tags: ['billing'] } });
 
 export const BulkUpdate = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConversationPriority, ConversationStatus } from './conversations.ts';
 import { documentedAs } from './documented.ts';
-import { toTypeId, typeId } from './ids.ts';
+import { exampleId, typeId } from './ids.ts';
 import { filterOf } from './pages.ts';
 import { Identity, SEARCHED, SearchWords, Tag } from './text.ts';
 
@@ -23,7 +23,7 @@ export const ConversationSource = z.enum(['user', 'api', 'member']);
 
 export const Assignee = z
   .union([z.literal('none'), typeId('member')], {
-    error: `Must be "none" or an identifier such as ${toTypeId('member', '01936d5e-8f00-7000-8000-000000000001')}.`,
+    error: `Must be "none" or an identifier such as ${exampleId('member')}.`,
   })
   .meta({
     description: 'Member id, or `none` for unassigned conversations',

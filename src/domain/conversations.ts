@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CustomValuesOut } from './custom-fields.ts';
-import { int32 } from './documented.ts';
+import { EXAMPLE_TIME, int32, LATER_EXAMPLE } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
 import { pageOf } from './pages.ts';
@@ -122,11 +122,14 @@ export const NewConversation = z
     }),
     client_message_id: ClientMessageId.optional(),
   })
-  .meta({ id: 'ConversationInput' });
+  .meta({
+    id: 'ConversationInput',
+    example: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
+  });
 export type NewConversation = z.output<typeof NewConversation>;
 
 export const ReadHorizon = z
-  .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
+  .strictObject({ seq: z.int().min(0).max(2_147_483_647).meta({ example: 2 }) })
   .meta({ id: 'ReadHorizon', description: 'All messages up to this `seq` have been read; never decreases' });
 
 /** A deleted conversation in an incremental read. */
@@ -137,36 +140,43 @@ const ConversationTombstone = z
 export const Conversation = z
   .object({
     id: typeIdOut('conversation'),
-    identity: z.string(),
-    identity_verified: z.boolean(),
-    subject: z.string(),
+    identity: z.string().meta({ example: 'user|42' }),
+    identity_verified: z.boolean().meta({ example: true }),
+    subject: z.string().meta({ example: 'Invoice' }),
     status: ConversationStatus.meta({
       description: 'A user sees a snoozed conversation as `open` or `pending`, depending on who wrote last',
     }),
     snoozed_until: TimestampOut.nullable()
       .optional()
-      .meta({ description: 'Only visible to the team; null unless snoozed' }),
-    priority: ConversationPriority.optional().meta({ description: 'Only visible to the team' }),
-    assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'Only visible to the team' }),
-    tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team' }),
-    custom: CustomValuesOut.optional(),
+      .meta({ description: 'Only visible to the team; null unless snoozed', example: null }),
+    priority: ConversationPriority.optional().meta({ description: 'Only visible to the team', example: 'none' }),
+    assignee_id: typeIdOut('member')
+      .nullable()
+      .optional()
+      .meta({ description: 'Only visible to the team', example: null }),
+    tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team', example: [] }),
+    custom: CustomValuesOut.optional().meta({ example: { order_number: 'A-1001' } }),
     reply_due_at: TimestampOut.nullable().optional().meta({
       description:
         "Time by which the waiting user should have a reply, by the tenant's `reply_targets`; only visible to the team",
+      example: LATER_EXAMPLE,
     }),
     source: z.object({ type: z.enum(['user', 'api', 'member']) }).meta({ id: 'ConversationSource' }),
     last_message: z
       .object({
         seq: int32(1),
-        preview: z.string().meta({ description: `First ${PREVIEW_LENGTH} characters` }),
+        preview: z
+          .string()
+          .meta({ description: `First ${PREVIEW_LENGTH} characters`, example: 'Where do I find my invoice?' }),
         author_type: AuthorType,
         at: TimestampOut,
       })
       .meta({ id: 'MessagePreview', description: 'Last message of the conversation' }),
-    message_count: int32(),
-    unread_count: int32().meta({ description: 'For the side of the caller (user or team)' }),
+    message_count: int32().meta({ example: 1 }),
+    unread_count: int32().meta({ description: 'For the side of the caller (user or team)', example: 1 }),
     waiting_since: TimestampOut.nullable().meta({
       description: 'Time since which the user has been waiting for a reply',
+      example: EXAMPLE_TIME,
     }),
     first_reply_at: TimestampOut.nullable().meta({
       description: "The team's first reply after the user's first message",

@@ -31,7 +31,7 @@ const CustomField = z
     if (type === 'choice' && !options) report('required', 'Required with the type "choice": a list of texts.');
     if (type !== 'choice' && options) report('not-allowed', 'Must be omitted unless "type" is "choice".');
   })
-  .meta({ id: 'CustomField' });
+  .meta({ id: 'CustomField', example: { key: 'order_number' } });
 export type CustomField = z.output<typeof CustomField>;
 
 export const CustomFields = arrayOf(CustomField)

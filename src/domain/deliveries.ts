@@ -29,16 +29,20 @@ export const Delivery = z
   .object({
     id: typeIdOut('delivery'),
     event_id: typeIdOut('event').meta({ description: '`webhook-id` of the request' }),
-    sequence: z.int().nullable().meta({ description: 'Position of the event in the feed; null for a test' }),
-    type: z.enum([...EVENT_TYPES, TEST_TYPE]),
+    sequence: z
+      .int()
+      .nullable()
+      .meta({ description: 'Position of the event in the feed; null for a test', example: 4711 }),
+    type: z.enum([...EVENT_TYPES, TEST_TYPE]).meta({ example: 'answer.completed' }),
     attempt: z.int().min(1).meta({ description: 'Number of the attempt; a replay starts again at 1' }),
     at: TimestampOut.meta({ description: 'When the request was sent, or will be sent at the earliest' }),
     status: DeliveryStatus,
-    response_status: z.int().nullable(),
-    duration_ms: z.int().nullable(),
+    response_status: z.int().nullable().meta({ example: 204 }),
+    duration_ms: z.int().nullable().meta({ example: 87 }),
     error: z.string().nullable().meta({ description: 'Why there was no response, such as `ECONNREFUSED`' }),
     response: z.string().nullable().meta({
       description: 'The first KB of the response; null if it is empty, and once the object of the event is deleted',
+      example: '',
     }),
   })
   .meta({ id: 'Delivery', description: 'An attempt to send an event to a webhook' });

@@ -28,6 +28,10 @@ export const documentedItems =
     if (described) described.items = { $ref: `#/components/schemas/${component}` };
   };
 
+/** The time of all events in examples, and a later one. */
+export const EXAMPLE_TIME = '2026-11-21T07:00:00.000Z';
+export const LATER_EXAMPLE = '2026-11-21T07:05:00.000Z';
+
 /** The largest integer that PostgreSQL's `integer` and most languages' default integer hold. */
 export const MAX_INT32 = 2_147_483_647;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { int32 } from './documented.ts';
-import { type IdPrefix, toTypeId, typeIdOut } from './ids.ts';
+import { exampleId, type IdPrefix, toTypeId, typeIdOut } from './ids.ts';
 import type { Right } from './roles.ts';
 import { TimestampOut } from './text.ts';
 
@@ -51,7 +51,10 @@ export const EventActor = z
     type: z.enum(['member', 'api_key', 'user', 'system']),
     id: typeIdOut('member', 'key')
       .nullable()
-      .meta({ description: '`member_…` or `key_…`; null for a user, whom the object names, and for the system' }),
+      .meta({
+        description: '`member_…` or `key_…`; null for a user, whom the object names, and for the system',
+        example: exampleId('member'),
+      }),
   })
   .meta({ id: 'EventActor', description: 'Who caused the event' });
 export type EventActor = z.infer<typeof EventActor>;
@@ -81,7 +84,7 @@ const EventObject = z
     verified: z.boolean().optional().meta({ description: 'Only for an identity' }),
     conversation_id: typeIdOut('conversation').optional().meta({ description: 'Only for a message' }),
   })
-  .meta({ id: 'EventObject' });
+  .meta({ id: 'EventObject', example: { type: 'conversation', id: exampleId('conversation') } });
 
 export const Event = z
   .object({
@@ -105,9 +108,13 @@ export const Event = z
             'The object as it is now, null when it is gone. Only of answers, conversations, messages, identities and questions',
         }),
       })
-      .meta({ id: 'EventData' }),
+      .meta({ id: 'EventData', example: { from: 'open', to: 'resolved', by: {} } }),
   })
-  .meta({ id: 'Event', description: 'Something that has happened in the tenant' });
+  .meta({
+    id: 'Event',
+    description: 'Something that has happened in the tenant',
+    example: { type: 'conversation.status_changed' },
+  });
 
 /** A page of the feed. */
 export const EventPage = z
@@ -121,7 +128,7 @@ export const EventPage = z
     }),
     newest: z.int().min(0).meta({ description: 'Number of the newest event; 0 before the first one', example: 4711 }),
   })
-  .meta({ id: 'EventPage' });
+  .meta({ id: 'EventPage', example: { has_more: true } });
 
 /** The objects that `expand` adds to an event, with the right that reading them requires. */
 export const EXPANDED = {

@@ -122,17 +122,23 @@ export const ShowIfOut = z
     description: 'Either one condition with `step`, `op` and `value`, or a list of conditions in `all` or `any`',
   });
 
+/** A follow-up of an NPS in examples. */
+export const EXAMPLE_FOLLOW_UP = {
+  ...{ key: 'reason', type: 'text', title: 'What is the main reason?', description: '', required: false },
+  ...{ config: { min_length: 0, max_length: 1000, input: 'text' }, show_if: { step: 'main', op: 'lte', value: 6 } },
+};
+
 const step = {
   key: z.string().meta({ description: 'Name of the step in `values`; `main` is the question itself' }),
   type: QuestionType,
   title: z.string(),
-  description: z.string(),
+  description: z.string().meta({ example: '' }),
   config: AnyConfig,
   required: z.boolean().meta({ description: 'Whether a completed answer needs a value while the step is shown' }),
   show_if: ShowIfOut.nullable().meta({ description: 'When the step is shown; null: always' }),
 };
 
-export const FollowUpOut = z.object(step).meta({ id: 'FollowUp' });
+export const FollowUpOut = z.object(step).meta({ id: 'FollowUp', example: EXAMPLE_FOLLOW_UP });
 
 /** A step of a card: the question itself, or a follow-up. */
-export const CardStep = z.object(step).meta({ id: 'CardStep' });
+export const CardStep = z.object(step).meta({ id: 'CardStep', example: EXAMPLE_FOLLOW_UP });

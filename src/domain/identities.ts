@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { arrayOf, recordOf } from './bounded.ts';
-import { documentedItems, int32 } from './documented.ts';
+import { documentedItems, EXAMPLE_TIME, int32, LATER_EXAMPLE } from './documented.ts';
 import { Identity, PreciseNumber, TimestampOut, text } from './text.ts';
 import { type Parsed, parseInput } from './validation.ts';
 
@@ -18,6 +18,8 @@ export const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).met
 
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at most 256 characters, numbers or booleans; dates as strings`;
 
+const plan = { plan: 'pro', seats: 5 };
+
 /** A tenant's data about one of its users, with names chosen by the tenant. */
 export const Attributes = recordOf(AttributeName, AttributeValue, MAX_ATTRIBUTES, 'attributes').meta({
   description: ABOUT_ATTRIBUTES,
@@ -26,9 +28,9 @@ export const Attributes = recordOf(AttributeName, AttributeValue, MAX_ATTRIBUTES
 export type Attributes = z.output<typeof Attributes>;
 
 const device = {
-  locale: text(35, 1).nullable().meta({ description: 'BCP 47; null: use the value of the last answer' }),
-  platform: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer' }),
-  app_version: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer' }),
+  locale: text(35, 1).nullable().meta({ description: 'BCP 47; null: use the value of the last answer', example: 'en' }),
+  platform: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer', example: 'ios' }),
+  app_version: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer', example: '4.2.0' }),
 };
 
 /** Maximum number of attributes that one patch changes: all that a profile has are replaced by as many others. */
@@ -41,7 +43,7 @@ const AttributesPatch = recordOf(AttributeName, AttributeValue.nullable(), MAX_C
 /** The body that replaces an identity. */
 export const NewIdentity = z
   .strictObject({
-    attributes: Attributes.default({}),
+    attributes: Attributes.default({}).meta({ example: plan }),
     locale: device.locale.default(null),
     platform: device.platform.default(null),
     app_version: device.app_version.default(null),
@@ -56,30 +58,40 @@ export const IdentityPatch = z
     ...device,
   })
   .partial()
-  .meta({ id: 'IdentityPatch' });
+  .meta({ id: 'IdentityPatch', example: { attributes: { plan: 'free', seats: null } } });
 export type IdentityPatch = z.output<typeof IdentityPatch>;
 
 /** The attributes that a user's own app may write. */
-export const OwnAttributesPatch = z.strictObject({ attributes: AttributesPatch }).meta({ id: 'OwnAttributesPatch' });
+export const OwnAttributesPatch = z
+  .strictObject({ attributes: AttributesPatch })
+  .meta({ id: 'OwnAttributesPatch', example: { attributes: { plan: 'pro' } } });
 
 /** The attributes that a user's own app may read: those that it may write. */
-export const OwnAttributes = z
-  .object({ attributes: z.record(z.string(), KnownAttribute) })
-  .meta({ id: 'OwnAttributes', description: "Attributes in the tenant's `identity_attributes_allowed`" });
+export const OwnAttributes = z.object({ attributes: z.record(z.string(), KnownAttribute) }).meta({
+  id: 'OwnAttributes',
+  description: "Attributes in the tenant's `identity_attributes_allowed`",
+  example: { attributes: { plan: 'pro' } },
+});
 
 /** One of a tenant's users (contract section 6). */
 export const IdentityProfile = z
   .object({
-    identity: z.string(),
-    verified: z.boolean(),
-    attributes: z.record(z.string(), KnownAttribute),
-    locale: z.string().nullable(),
-    platform: z.string().nullable(),
-    app_version: z.string().nullable(),
-    first_seen_at: TimestampOut.nullable().meta({ description: 'null if there is no activity yet' }),
-    last_seen_at: TimestampOut.nullable().meta({ description: 'Time of the last answer or message' }),
-    answer_count: int32().meta({ description: 'Number of answers, counted up to 1,000' }),
-    conversation_count: int32().meta({ description: 'Counted up to 1,000' }),
+    identity: z.string().meta({ example: 'user|42' }),
+    verified: z.boolean().meta({ example: true }),
+    attributes: z.record(z.string(), KnownAttribute).meta({ example: plan }),
+    locale: z.string().nullable().meta({ example: 'en' }),
+    platform: z.string().nullable().meta({ example: 'ios' }),
+    app_version: z.string().nullable().meta({ example: '4.2.0' }),
+    first_seen_at: TimestampOut.nullable().meta({
+      description: 'null if there is no activity yet',
+      example: EXAMPLE_TIME,
+    }),
+    last_seen_at: TimestampOut.nullable().meta({
+      description: 'Time of the last answer or message',
+      example: LATER_EXAMPLE,
+    }),
+    answer_count: int32().meta({ description: 'Number of answers, counted up to 1,000', example: 4 }),
+    conversation_count: int32().meta({ description: 'Counted up to 1,000', example: 1 }),
     status: z.literal('active'),
   })
   .meta({ id: 'IdentityProfile' });
@@ -97,7 +109,7 @@ export const IdentityItem = z
       .meta({ description: 'Whether to change the verified or the claimed identity of that name' }),
     ...IdentityPatch.shape,
   })
-  .meta({ id: 'IdentityItem', unusedIO: 'input' }); // as for `NewAnswer`: zod-openapi does not detect the reference
+  .meta({ id: 'IdentityItem', unusedIO: 'input', example: { attributes: plan, locale: 'en' } }); // as for `NewAnswer`: zod-openapi does not detect the reference
 export type IdentityItem = z.output<typeof IdentityItem>;
 
 /** The body with the profiles of many users, each of which is validated separately. */
@@ -111,8 +123,14 @@ export type SavedStatus = z.output<typeof SavedStatus>;
 /** The result for one user of a batch. */
 export const IdentityResult = z
   .object({
-    identity: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
-    verified: z.boolean().nullable().meta({ description: 'As in the request; null if it was not a boolean' }),
+    identity: z
+      .string()
+      .nullable()
+      .meta({ description: 'As in the request; null if the item had none', example: 'user|42' }),
+    verified: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'As in the request; null if it was not a boolean', example: true }),
     status: z.enum([...SavedStatus.options, 'rejected']).meta({
       description: '`created`: there was no profile before; `unchanged`: nothing was written',
     }),
@@ -122,6 +140,15 @@ export const IdentityResult = z
   })
   .meta({ id: 'IdentityResult' });
 export type IdentityResult = z.output<typeof IdentityResult>;
+
+/** A saved and a rejected profile in examples. */
+export const EXAMPLE_RESULTS = [
+  { status: 'unchanged' },
+  {
+    ...{ identity: 'user|43', status: 'rejected', code: 'unknown-field', pointer: '/surname' },
+    detail: 'This field is not known here. Remove it or correct its name.',
+  },
+];
 
 /** Maximum number of values shown of an attribute. */
 export const SHOWN_VALUES = 5;
@@ -138,7 +165,7 @@ export const IdentityAttribute = z
       .max(SHOWN_VALUES)
       .meta({ description: `Its most frequent values, at most ${SHOWN_VALUES}` }),
   })
-  .meta({ id: 'IdentityAttribute' });
+  .meta({ id: 'IdentityAttribute', example: { name: 'plan', types: ['string'], values: ['pro', 'free'] } });
 
 /** Returns the attributes after a patch. */
 const patchAttributes = (attributes: Attributes, patch: IdentityPatch['attributes'] = {}): Attributes =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AcceptedAnswer } from './answers.ts';
+import { AcceptedAnswer, EXAMPLE_SYNC } from './answers.ts';
+import { EXAMPLE_TIME } from './documented.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
@@ -9,20 +10,21 @@ import { TimestampOut } from './text.ts';
  */
 export const CANARY_TENANT_ID = '00000000-0000-8000-8000-000000000001';
 
-const count = (description: string) => z.int().min(0).meta({ description });
+const count = (description: string, example: number) => z.int().min(0).meta({ description, example });
 
 /** The state of a tenant's answers. At rest accepted = stored + repeated + quarantined + queued. */
 export const Ingestion = z
   .object({
-    oldest_queued_age_ms: z.int().nullable().meta({ description: 'null if the queue is empty' }),
-    queued: count('Answers in the queue: waiting, active or delayed'),
-    accepted: count('Answers accepted into the queue, in total'),
-    stored: count('Syncs that created or changed an answer'),
-    repeated: count('Syncs that were already stored'),
-    quarantined: count('Syncs that could not be stored; quarantined, or discarded by the team'),
-    rejected: count('Items rejected on receipt; updated within seconds'),
+    oldest_queued_age_ms: z.int().nullable().meta({ description: 'null if the queue is empty', example: 12 }),
+    queued: count('Answers in the queue: waiting, active or delayed', 3),
+    accepted: count('Answers accepted into the queue, in total', 120_403),
+    stored: count('Syncs that created or changed an answer', 119_880),
+    repeated: count('Syncs that were already stored', 519),
+    quarantined: count('Syncs that could not be stored; quarantined, or discarded by the team', 1),
+    rejected: count('Items rejected on receipt; updated within seconds', 7),
     first_card_at: TimestampOut.nullable().meta({
       description: 'Time at which a card was first fetched for a user of the tenant; null before',
+      example: EXAMPLE_TIME,
     }),
   })
   .meta({ id: 'Ingestion' });
@@ -34,9 +36,13 @@ export const QuarantinedAnswer = z
     reason: z.string().meta({
       description:
         '`revision-conflict`: the revision was stored with different content; `unstorable`: rejected by the database; `unprocessable`: Parley failed to process it; `key-revoked`: received more than 60 s after its API key was revoked or expired',
+      example: 'revision-conflict',
     }),
-    detail: z.string(),
-    payload: z.record(z.string(), z.unknown()).meta({ description: 'Answer as accepted' }),
+    detail: z.string().meta({ example: 'The revision was stored with different content.' }),
+    payload: z.record(z.string(), z.unknown()).meta({
+      description: 'Answer as accepted',
+      example: { ...EXAMPLE_SYNC, identity: 'user|42', identity_verified: true },
+    }),
     quarantined_at: TimestampOut,
   })
   .meta({ id: 'QuarantinedAnswer' });

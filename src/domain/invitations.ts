@@ -17,7 +17,10 @@ export const InvitationNotice = z
     }),
     expires_at: TimestampOut,
   })
-  .meta({ id: 'InvitationNotice' });
+  .meta({
+    id: 'InvitationNotice',
+    example: { tenant_name: 'Acme', email: 'grace@example.com', role: 'agent', expires_at: '2026-11-28T07:00:00.000Z' },
+  });
 
 export const Acceptance = z
   .strictObject({
@@ -31,4 +34,4 @@ export const Acceptance = z
         'Whether the existing account is not yours: it loses the address, its sessions and its memberships, and a new account is created',
     }),
   })
-  .meta({ id: 'Acceptance' });
+  .meta({ id: 'Acceptance', example: { name: 'Grace Hopper', password: 'correct horse battery staple' } });

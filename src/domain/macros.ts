@@ -41,7 +41,7 @@ const MacroChangeInput = z
     if (remove_tags?.some(tag => add_tags?.includes(tag)))
       report('remove_tags', 'conflicting', 'Must not contain a tag that is also in "add_tags".');
   })
-  .meta({ id: 'MacroChangeInput' });
+  .meta({ id: 'MacroChangeInput', example: { add_tags: ['export'] } });
 export type MacroChange = z.output<typeof MacroChangeInput>;
 
 const MacroBody = Body.check(({ value, issues }) => {
@@ -56,10 +56,12 @@ const Shortcut = text(30, 1, 'export')
   .refine(value => /^[a-z0-9][a-z0-9-]*$/.test(value), rule('invalid-format', 'Must consist of a-z, 0-9 and "-".'))
   .meta({ description: 'Typed after `/` in the dashboard', example: 'export' });
 
+const body = 'You find it under Reports. Your plan: {{identity.attributes.plan|see Billing}}.';
+
 const macroFields = {
   name: label(120, 'Where the export is'),
-  shortcut: Shortcut.nullable(),
-  body: MacroBody.nullable(),
+  shortcut: Shortcut.nullable().meta({ example: 'export' }),
+  body: MacroBody.nullable().meta({ example: body }),
   kind: z.enum(['reply', 'note']).meta({ description: 'Whether the text is a reply or a note; default `reply`' }),
   changes: MacroChangeInput,
 };
@@ -76,14 +78,14 @@ export type MacroPatch = z.output<typeof MacroPatch>;
 export const Macro = z
   .object({
     id: typeIdOut('macro'),
-    name: z.string(),
-    shortcut: z.string().nullable(),
-    body: z.string().nullable(),
+    name: z.string().meta({ example: 'Where the export is' }),
+    shortcut: z.string().nullable().meta({ example: 'export' }),
+    body: z.string().nullable().meta({ example: body }),
     kind: z.enum(['reply', 'note']),
     changes: z
       .object(changeFields(typeIdOut('member'), CustomChangeOut))
       .partial()
-      .meta({ id: 'MacroChange' }),
+      .meta({ id: 'MacroChange', example: { add_tags: ['export'] } }),
     created_at: TimestampOut,
     updated_at: TimestampOut,
   })
@@ -96,7 +98,7 @@ export const MacroApplication = z
     force: z.boolean().meta({ description: 'Apply although somebody has written after `after`' }),
   })
   .partial()
-  .meta({ id: 'MacroApplication' });
+  .meta({ id: 'MacroApplication', example: { after: { seq: 2, note_seq: 1 } } });
 export type MacroApplication = z.output<typeof MacroApplication>;
 
 export const AppliedMacro = z

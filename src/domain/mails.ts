@@ -37,4 +37,4 @@ export const MailState = z
     }),
     at: TimestampOut.meta({ description: 'When the mail was queued, or last tried' }),
   })
-  .meta({ id: 'MailState' });
+  .meta({ id: 'MailState', example: { error: '450 4.2.0 Greylisted' } });

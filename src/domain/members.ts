@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Email, Password } from './accounts.ts';
+import { Email, EXAMPLE_EMAIL, EXAMPLE_NAME, Password } from './accounts.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { MailState } from './mails.ts';
@@ -21,6 +21,8 @@ const MAX_CAPACITY = 1000;
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;
 
+const grace = { email: 'grace@example.com', role: 'agent' };
+
 export const NewMember = z.strictObject({ email: Email, role: Role, password: Password });
 
 export const Member = z
@@ -36,7 +38,10 @@ export const Member = z
     }),
     created_at: TimestampOut,
   })
-  .meta({ id: 'Member' });
+  .meta({
+    id: 'Member',
+    example: { email: EXAMPLE_EMAIL, name: EXAMPLE_NAME, role: 'owner', capacity: DEFAULT_CAPACITY },
+  });
 
 export const MemberPatch = z
   .strictObject({
@@ -45,19 +50,21 @@ export const MemberPatch = z
     capacity: z.int().min(0).max(MAX_CAPACITY),
   })
   .partial()
-  .meta({ id: 'MemberPatch' });
+  .meta({ id: 'MemberPatch', example: { availability: 'away' } });
 export type MemberPatch = z.output<typeof MemberPatch>;
 
-export const NewInvitation = z.strictObject({ email: Email, role: Role }).meta({ id: 'InvitationInput' });
+export const NewInvitation = z
+  .strictObject({ email: Email, role: Role })
+  .meta({ id: 'InvitationInput', example: grace });
 
 export const Invitation = z
   .object({
     id: typeIdOut('invitation'),
-    email: z.string(),
-    role: Role,
+    email: z.string().meta({ example: grace.email }),
+    role: Role.meta({ example: grace.role }),
     created_at: TimestampOut,
-    expires_at: TimestampOut,
-    mail: MailState.nullable().meta({ description: 'How far its mail got; null if none was sent' }),
+    expires_at: TimestampOut.meta({ example: '2026-11-28T07:00:00.000Z' }),
+    mail: MailState.nullable().meta({ description: 'How far its mail got; null if none was sent', example: {} }),
   })
   .meta({ id: 'Invitation' });
 
@@ -68,7 +75,10 @@ export const SentInvitation = Invitation.extend({
     description:
       '`queued`: a mail with a link is on its way; the invitation then shows whether the mail server has accepted it. `none`: no mail server is configured (`SMTP_URL`)',
   }),
-}).meta({ id: 'SentInvitation' });
+}).meta({
+  id: 'SentInvitation',
+  example: { link: 'https://parley.example.com/dashboard/invitation#token=T4pEaO2cXkVb' },
+});
 
 /** Throws 403 unless `actor` may grant or remove a role: only owners may create, change and remove owners. */
 export function requireRankFor(actor: Role, ...roles: Role[]): void {

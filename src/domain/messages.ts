@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { arrayOf } from './bounded.ts';
 import { MessageEvent } from './conversation-events.ts';
-import { int32 } from './documented.ts';
+import { int32, LATER_EXAMPLE } from './documented.ts';
 import { issueOf, rule } from './field-errors.ts';
-import { typeId, typeIdOut } from './ids.ts';
+import { exampleId, typeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
 /** How long the author may change a message. */
@@ -43,13 +43,13 @@ export const MAX_MISSED = 50;
 
 export const NewMessage = z
   .strictObject({
-    body: Body,
+    body: Body.meta({ example: 'Under Settings, Billing.' }),
     format: Format.default('text'),
     kind: z
       .enum(['reply', 'note'])
       .default('reply')
       .meta({ description: 'Notes are visible only to the team (not allowed with an access token)' }),
-    client_message_id: ClientMessageId.optional(),
+    client_message_id: ClientMessageId.optional().meta({ example: 'm-2' }),
     mentions: Mentions.optional(),
     after: MessagePosition.optional(),
     force: z
@@ -67,27 +67,35 @@ export const NewMessage = z
   .meta({ id: 'MessageInput' });
 export type NewMessage = z.output<typeof NewMessage>;
 
-export const MessagePatch = z.strictObject({ body: Body, format: Format.optional() }).meta({ id: 'MessagePatch' });
+export const MessagePatch = z
+  .strictObject({ body: Body, format: Format.optional() })
+  .meta({ id: 'MessagePatch', example: { body: 'Under Settings → Billing.' } });
 
 export const Message = z
   .object({
     id: typeIdOut('message'),
     conversation_id: typeIdOut('conversation'),
-    seq: int32(1).meta({ description: 'Sequence number of replies, from 1; notes and events have their own sequence' }),
+    seq: int32(1).meta({
+      description: 'Sequence number of replies, from 1; notes and events have their own sequence',
+      example: 2,
+    }),
     author: z
       .object({
         type: AuthorType,
         id: z.string().nullable().meta({ description: 'For messages of the team, only visible to the team' }),
         name: z.string().nullable().meta({ description: 'For members, the name when the message was written' }),
       })
-      .meta({ id: 'MessageAuthor' }),
+      .meta({ id: 'MessageAuthor', example: { type: 'member', id: exampleId('member'), name: 'Ada Lovelace' } }),
     kind: z.enum(['reply', 'note', 'event']),
-    body: z.string().meta({ description: 'For an event, the change as text; use `event` instead' }),
+    body: z.string().meta({
+      description: 'For an event, the change as text; use `event` instead',
+      example: 'Under Settings, Billing.',
+    }),
     format: Format,
-    client_message_id: z.string().nullable(),
-    mentions: z.array(typeIdOut('member')).meta({ description: 'Members that the note mentions' }),
+    client_message_id: z.string().nullable().meta({ example: 'm-2' }),
+    mentions: z.array(typeIdOut('member')).meta({ description: 'Members that the note mentions', example: [] }),
     event: MessageEvent.nullable().meta({ description: 'Only in events, which only the team sees' }),
-    created_at: TimestampOut,
+    created_at: TimestampOut.meta({ example: LATER_EXAMPLE }),
     edited_at: TimestampOut.nullable(),
     redacted: z.boolean(),
   })

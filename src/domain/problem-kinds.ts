@@ -18,3 +18,12 @@ export type ProblemKind =
   | 'not-implemented'
   | 'unavailable'
   | 'internal';
+
+/** An entry of the problem catalog. */
+export interface ProblemEntry {
+  kind: ProblemKind;
+  title: string;
+  meaning: string;
+  /** The members of an example that differ between problems. Without `instance`, the path is `/v1/questions`. */
+  example: { detail: string; instance?: string; [member: string]: unknown };
+}

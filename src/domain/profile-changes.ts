@@ -13,9 +13,9 @@ const FORGOTTEN = 'null if it was not set, or if the field has been removed sinc
 const ChangedField = z
   .object({
     field: z.enum(['attribute', 'locale', 'platform', 'app_version']),
-    name: z.string().nullable().meta({ description: 'Name of the attribute; null for other fields' }),
-    from: KnownAttribute.nullable().meta({ description: `Value before the change; ${FORGOTTEN}` }),
-    to: KnownAttribute.nullable().meta({ description: `Value after the change; ${FORGOTTEN}` }),
+    name: z.string().nullable().meta({ description: 'Name of the attribute; null for other fields', example: 'plan' }),
+    from: KnownAttribute.nullable().meta({ description: `Value before the change; ${FORGOTTEN}`, example: 'free' }),
+    to: KnownAttribute.nullable().meta({ description: `Value after the change; ${FORGOTTEN}`, example: 'pro' }),
   })
   .meta({ id: 'ChangedField' });
 
@@ -24,7 +24,7 @@ export const ProfileChange = z
     number: int32(1).meta({ description: 'Identifies the change among those of the user; the latest is the highest' }),
     at: TimestampOut,
     by: EventActor,
-    changes: z.array(ChangedField),
+    changes: z.array(ChangedField).meta({ example: [{}, { field: 'locale', name: null, from: 'en', to: 'de' }] }),
   })
   .meta({ id: 'ProfileChange', description: 'Fields of a profile that changed together' });
 

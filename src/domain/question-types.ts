@@ -109,13 +109,16 @@ export const QuestionType = z.enum(QUESTION_TYPES);
 /** Types whose value is a score. They may have a comment. */
 export const SCORED_TYPES: ReadonlySet<QuestionType> = new Set(['nps', 'csat', 'ces', 'rating', 'thumbs']);
 
+/** The labels of an NPS in examples. */
+export const EXAMPLE_LABELS = { low: 'Not likely', high: 'Very likely' };
+
 /** The `config` in replies: the fields of all types, of which each question has those of its type. */
 export const AnyConfig = z
   .object({
     labels: z
       .object({ low: z.string().optional(), high: z.string().optional() })
       .optional()
-      .meta({ id: 'Labels', description: 'Labels of the ends of the scale' }),
+      .meta({ id: 'Labels', description: 'Labels of the ends of the scale', example: EXAMPLE_LABELS }),
     scale: int32(1).optional().meta({ description: '`ces`, `rating`: the highest value' }),
     style: z.enum(['number', 'smiley', 'star']).optional().meta({ description: '`csat`, `rating`' }),
     options: z

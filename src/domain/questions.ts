@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { Placement } from './appearance.ts';
 import { recordOf } from './bounded.ts';
 import { changedRules, newRules, shownRules } from './card-rules.ts';
-import { int32 } from './documented.ts';
-import { type FollowUp, FollowUpOut, FollowUps } from './follow-ups.ts';
+import { int32, LATER_EXAMPLE } from './documented.ts';
+import { EXAMPLE_FOLLOW_UP, type FollowUp, FollowUpOut, FollowUps } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
 import { Locale } from './locales.ts';
 import {
   AnyConfig,
   CONFIGS,
   type ConfigOf,
+  EXAMPLE_LABELS,
   inPascalCase,
   type QuestionConfig,
   QuestionType,
@@ -17,7 +18,7 @@ import {
 import { type ConditionalStep, MAIN_STEP } from './steps.ts';
 import { label, TimestampOut, text } from './text.ts';
 import { type Thanks, ThanksInput, ThanksOut } from './thanks.ts';
-import { Translations, TranslationsOut } from './translations.ts';
+import { EXAMPLE_TRANSLATIONS, Translations, TranslationsOut } from './translations.ts';
 
 /** Maximum number of questions per tenant in any state, and of live ones. */
 export const MAX_QUESTIONS = 2000;
@@ -53,9 +54,15 @@ export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
     (action.from as readonly QuestionStatus[]).includes(from) ? [action.to] : [],
   );
 
+const title = 'How likely are you to recommend us?';
+const config = { labels: EXAMPLE_LABELS };
+
+/** The question itself in examples of cards. */
+export const EXAMPLE_MAIN_STEP = { key: MAIN_STEP, type: 'nps', title, config, required: true, show_if: null };
+
 const fields = {
   name: label(120).meta({ description: 'Name for the team; defaults to the title' }),
-  title: label(300, 'How likely are you to recommend us?').meta({ description: 'Text of the question' }),
+  title: label(300, title).meta({ description: 'Text of the question' }),
   description: text(1000).meta({ description: 'Text below the title' }),
   allow_public: z.boolean().meta({ description: 'Whether the question is shown with public access tokens' }),
   priority: z.int().min(0).max(1000).meta({ description: 'Questions with a higher priority are shown first' }),
@@ -83,28 +90,50 @@ const base = z.strictObject({
   placement: fields.placement.default(null),
 });
 
-const newOf = <T extends QuestionType>(type: T) =>
+const newOf = <T extends QuestionType>(type: T, example: object) =>
   base
     .extend({
       type: z.literal(type),
       config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
     })
-    .meta({ id: `${inPascalCase(type)}QuestionInput` });
+    .meta({ id: `${inPascalCase(type)}QuestionInput`, example });
 
 /** The body that creates a question: a draft of one type, with the config of that type. */
 export const NewQuestion = z
   .discriminatedUnion('type', [
-    newOf('nps'),
-    newOf('csat'),
-    newOf('ces'),
-    newOf('rating'),
-    newOf('thumbs'),
-    newOf('single_choice'),
-    newOf('multi_choice'),
-    newOf('text'),
-    newOf('date'),
-    newOf('consent'),
-    newOf('statement'),
+    newOf('nps', {
+      ...{ name: 'NPS', title, config, follow_ups: [EXAMPLE_FOLLOW_UP], thanks: {}, locale: 'en' },
+      ...{ translations: EXAMPLE_TRANSLATIONS, frequency: { repeat: 'until_answered' }, priority: 10 },
+    }),
+    newOf('csat', { title: 'How satisfied are you with your order?', config: { style: 'smiley' } }),
+    newOf('ces', { title: 'How easy was it to find what you need?' }),
+    newOf('rating', { title: 'How do you rate our app?' }),
+    newOf('thumbs', { title: 'Was this page helpful?' }),
+    newOf('single_choice', {
+      title: 'What did you come here to do?',
+      config: {
+        options: [
+          { id: 'buy', label: 'Buy something' },
+          { id: 'look', label: 'Just look around' },
+        ],
+        allow_other: true,
+      },
+      allow_public: true,
+    }),
+    newOf('multi_choice', {
+      title: 'What should we improve?',
+      config: {
+        options: [
+          { id: 'search', label: 'Search' },
+          { id: 'export', label: 'Export' },
+        ],
+        max: 2,
+      },
+    }),
+    newOf('text', { title: 'What can we do better?' }),
+    newOf('date', { title: 'When do you start?' }),
+    newOf('consent', { title: 'May we contact you about your answer?' }),
+    newOf('statement', { title: 'Our new export is here.', config: { url: 'https://example.com/news' } }),
   ])
   .meta({ id: 'QuestionInput' });
 export type NewQuestion = z.output<typeof NewQuestion>;
@@ -121,7 +150,6 @@ export const QuestionPatch = z
     description: fields.description,
     config: recordOf(z.string(), z.unknown(), MAX_CONFIG_FIELDS, 'fields').meta({
       description: 'Complete config for the type, such as `NpsConfig` for `nps`',
-      example: { labels: { low: 'Not likely', high: 'Very likely' } },
     }),
     follow_ups: FollowUps,
     locale: Locale.meta({ description: "Language of the question's own texts; cannot change once published" }),
@@ -133,34 +161,34 @@ export const QuestionPatch = z
     placement: fields.placement,
   })
   .partial()
-  .meta({ id: 'QuestionPatch' });
+  .meta({ id: 'QuestionPatch', example: { title: 'Would you recommend us?', priority: 20 } });
 export type QuestionPatch = z.output<typeof QuestionPatch>;
 
 const content = {
   type: QuestionType,
-  title: z.string(),
-  description: z.string(),
+  title: z.string().meta({ example: title }),
+  description: z.string().meta({ example: '' }),
   config: AnyConfig,
   follow_ups: z.array(FollowUpOut).meta({ description: 'Steps after the question itself, in order' }),
-  thanks: ThanksOut.nullable(),
-  locale: z.string().meta({ description: "Language of the question's own texts (BCP 47)" }),
+  thanks: ThanksOut.nullable().meta({ example: {} }),
+  locale: z.string().meta({ description: "Language of the question's own texts (BCP 47)", example: 'en' }),
   translations: TranslationsOut,
 };
 
 export const Question = z
   .object({
     id: typeIdOut('question'),
-    name: z.string(),
-    status: QuestionStatus,
-    version: int32(1),
+    name: z.string().meta({ example: 'NPS' }),
+    status: QuestionStatus.meta({ example: 'live' }),
+    version: int32(1).meta({ example: 2 }),
     ...content,
     ...shownRules,
     allow_public: z.boolean(),
-    priority: int32(),
+    priority: int32().meta({ example: 10 }),
     placement: Placement.nullable().meta({ description: "null: that of the tenant's appearance" }),
     created_at: TimestampOut,
-    updated_at: TimestampOut,
-    published_at: TimestampOut.nullable(),
+    updated_at: TimestampOut.meta({ example: LATER_EXAMPLE }),
+    published_at: TimestampOut.nullable().meta({ example: LATER_EXAMPLE }),
     closed_at: TimestampOut.nullable(),
   })
   .meta({ id: 'Question' });
@@ -172,7 +200,7 @@ const VersionChange = z
     before: z.unknown().meta({ description: 'Previous value; null if there was none' }),
     after: z.unknown().meta({ description: 'New value; null if there is none' }),
   })
-  .meta({ id: 'VersionChange' });
+  .meta({ id: 'VersionChange', example: { pointer: '/title', before: 'Would you recommend us?', after: title } });
 export type VersionChange = z.infer<typeof VersionChange>;
 
 export const QuestionVersion = z
@@ -183,7 +211,7 @@ export const QuestionVersion = z
     created_at: TimestampOut,
     changes: z.array(VersionChange).meta({ description: 'Changes since the previous version' }),
   })
-  .meta({ id: 'QuestionVersion' });
+  .meta({ id: 'QuestionVersion', example: { version: 2, created_at: LATER_EXAMPLE } });
 
 /** The content that users see and that answers are validated against. */
 export interface QuestionContent {

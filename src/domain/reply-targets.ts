@@ -35,7 +35,7 @@ const OfficePeriod = z
         path: ['to'],
       });
   })
-  .meta({ id: 'OfficePeriod' });
+  .meta({ id: 'OfficePeriod', example: { day: 1 } });
 export type OfficePeriod = z.output<typeof OfficePeriod>;
 
 const overlap = (one: OfficePeriod, other: OfficePeriod): boolean =>
@@ -66,6 +66,7 @@ export const ReplyTargets = z
     id: 'ReplyTargets',
     description:
       'Minutes of office time in which a user who waits should have a reply, by priority. They apply to later messages',
+    example: { urgent: 60, high: 240 },
   });
 export type ReplyTargets = z.output<typeof ReplyTargets>;
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { addCounts, type Counts, noCounts } from './counts.ts';
 import { int32 } from './documented.ts';
+import { EXAMPLE_FOLLOW_UP } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
 import { QuestionType } from './question-types.ts';
-import type { QuestionContent } from './questions.ts';
+import { EXAMPLE_MAIN_STEP, type QuestionContent } from './questions.ts';
 
 const share = z.number().nullable();
 
@@ -22,6 +23,7 @@ const Score = z
     id: 'Score',
     description:
       '`nps`: percentage of 9 and 10 minus percentage of 0 to 6, −100…100. `csat`: percentage of 4 and 5. `mean`: mean of the scale (ces, rating). `positive`: percentage of true (thumbs).',
+    example: { value: 40, answers: 120, interval: { low: 26.42, high: 53.58 } },
   });
 export type Score = z.infer<typeof Score>;
 
@@ -36,13 +38,13 @@ const Value = z
       description: 'Share of the answers, 0…1; the sum can exceed 1 if several options can be chosen',
     }),
   })
-  .meta({ id: 'ValueCount' });
+  .meta({ id: 'ValueCount', example: { value: 10, count: 54, share: 0.45 } });
 
 const Figures = {
-  displays: z.int().meta({ description: 'Card views, with any outcome' }),
-  answered: z.int().meta({ description: 'Number of `partial` and `completed` answers' }),
-  response_rate: share.meta({ description: '`answered ÷ displays`, 0…1; null without displays' }),
-  score: Score.nullable().meta({ description: 'null for question types without a score' }),
+  displays: z.int().meta({ description: 'Card views, with any outcome', example: 300 }),
+  answered: z.int().meta({ description: 'Number of `partial` and `completed` answers', example: 120 }),
+  response_rate: share.meta({ description: '`answered ÷ displays`, 0…1; null without displays', example: 0.4 }),
+  score: Score.nullable().meta({ description: 'null for question types without a score', example: {} }),
 };
 const DetailedFigures = {
   ...Figures,
@@ -65,38 +67,50 @@ const StepResults = z
     answered: z.int().meta({ description: 'Number of `partial` and `completed` answers with a value for the step' }),
     skipped: z.int().meta({ description: 'Number of answers that continued without a value' }),
     left: z.int().meta({ description: 'Number of answers that ended at this step' }),
-    score: Score.nullable().meta({ description: 'null for question types without a score' }),
+    score: Score.nullable().meta({ description: 'null for question types without a score', example: {} }),
     values: DetailedFigures.values,
   })
-  .meta({ id: 'StepResults' });
+  .meta({
+    id: 'StepResults',
+    example: { key: 'main', title: EXAMPLE_MAIN_STEP.title, shown: 300, answered: 120, skipped: 0, left: 180 },
+  });
+
+const EXAMPLE_REASON = {
+  ...{ key: 'reason', type: 'text', title: EXAMPLE_FOLLOW_UP.title, score: null, values: [] },
+  ...{ shown: 40, answered: 31, skipped: 5, left: 4 },
+};
 
 /** The results of a question (contract section 3). */
 export const Results = z
   .object({
     question_id: typeIdOut('question'),
     type: QuestionType,
-    from: z.string().nullable(),
+    from: z.string().nullable().meta({ example: '2026-11-01' }),
     to: z.string().nullable(),
-    group_by: Grouping,
+    group_by: Grouping.meta({ example: 'month' }),
     version: int32(1).nullable(),
     verified: z.boolean().nullable(),
-    step: z.string().meta({ description: 'The step whose figures these are; `main` is the question itself' }),
+    step: z
+      .string()
+      .meta({ description: 'The step whose figures these are; `main` is the question itself', example: 'main' }),
     test: z.boolean().meta({ description: 'Whether these are the results of test answers' }),
-    seen: z.int(),
-    dismissed: z.int(),
-    partial: z.int(),
-    completed: z.int(),
-    written: z.int().meta({ description: 'Number of answers with a comment or text' }),
+    seen: z.int().meta({ example: 150 }),
+    dismissed: z.int().meta({ example: 30 }),
+    partial: z.int().meta({ example: 0 }),
+    completed: z.int().meta({ example: 120 }),
+    written: z.int().meta({ description: 'Number of answers with a comment or text', example: 48 }),
     ...DetailedFigures,
     steps: z.array(StepResults).meta({
       description:
         'All steps in order, with the drop-off from step to step; last those that the current version no longer has',
+      example: [{}, EXAMPLE_REASON],
     }),
     over_time: z.array(z.object({ start: z.string(), ...DetailedFigures }).meta({ id: 'PeriodResults' })).meta({
       description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
+      example: [{ start: '2026-11-01' }],
     }),
     versions: z
-      .array(z.object({ version: int32(1), ...DetailedFigures }).meta({ id: 'VersionResults' }))
+      .array(z.object({ version: int32(1).meta({ example: 2 }), ...DetailedFigures }).meta({ id: 'VersionResults' }))
       .meta({ description: 'Results by question version, newest first' }),
   })
   .meta({ id: 'Results' });
@@ -106,7 +120,7 @@ export type Results = z.infer<typeof Results>;
 export const ResultsSummary = z
   .object({
     ...Figures,
-    answered_7_days: z.int().meta({ description: 'Answers today and in the previous six days (UTC)' }),
+    answered_7_days: z.int().meta({ description: 'Answers today and in the previous six days (UTC)', example: 31 }),
   })
   .meta({ id: 'ResultsSummary' });
 

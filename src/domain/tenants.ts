@@ -80,24 +80,33 @@ export const TenantPatch = z
     appearance: AppearancePatch,
   })
   .partial()
-  .meta({ id: 'TenantPatch' });
+  .meta({
+    id: 'TenantPatch',
+    example: { timezone: 'Europe/Berlin', retention: { answers_days: 730 }, appearance: { accent: '#0f766e' } },
+  });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
 export const Tenant = z
   .object({
     id: typeIdOut('tenant'),
-    name: z.string(),
-    default_locale: z.string(),
-    locales: z.array(z.string()),
-    timezone: z.string(),
-    cooldown_days: int32().meta({ description: 'Minimum number of days between two questions for the same identity' }),
-    retention: z.object(Retention.shape).meta({ id: 'Retention' }),
+    name: z.string().meta({ example: 'Acme' }),
+    default_locale: z.string().meta({ example: DEFAULT_LOCALE }),
+    locales: z.array(z.string()).meta({ example: ['en', 'de'] }),
+    timezone: z.string().meta({ example: 'Europe/Berlin' }),
+    cooldown_days: int32().meta({
+      description: 'Minimum number of days between two questions for the same identity',
+      example: DEFAULT_COOLDOWN_DAYS,
+    }),
+    retention: z.object(Retention.shape).meta({ id: 'Retention', example: { answers_days: 730 } }),
     ip_mode: IpMode.meta({
       description:
         'How IP addresses are stored in the audit log and with sessions; a session follows the strictest of its tenants',
+      example: 'truncated',
     }),
-    identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
-    auto_resolve_days: AutoResolveDays,
+    identity_attributes_allowed: z
+      .array(z.string())
+      .meta({ description: "Attributes that the user's app may set", example: ['plan'] }),
+    auto_resolve_days: AutoResolveDays.meta({ example: 14 }),
     office_hours: OfficeHours,
     reply_targets: ReplyTargets,
     custom_fields: CustomFields,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { arrayOf } from './bounded.ts';
+import { EXAMPLE_TIME } from './documented.ts';
 import { BEYOND_PRECISION, type FieldCode, issueOf, rule } from './field-errors.ts';
 
 /** Whether PostgreSQL can store the text: no U+0000, no lone surrogate (reliability: refused before the 202). */
@@ -29,7 +30,7 @@ const faultOf = (text: string, max: number, min: number): [FieldCode, string] | 
 
 /**
  * Returns a schema of storable text of `min`…`max` characters. A single check, since each costs time for every received
- * text. `example` is for the error of another type.
+ * text. `example` is for the error of another type, and for examples.
  */
 export const text = (max: number, min = 0, example = '') =>
   z
@@ -38,7 +39,7 @@ export const text = (max: number, min = 0, example = '') =>
       const fault = faultOf(value, max, min);
       if (fault) issues.push(issueOf(...fault, value));
     })
-    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...(example ? { example } : {}) });
 
 const BLANK = rule('too-short', 'Must have at least 1 character other than white space.');
 
@@ -105,11 +106,11 @@ const YEARS = rule('out-of-range', 'Must be in the years 1 to 9999.');
 
 /** RFC 3339 in UTC or with an offset, parsed into a `Date`. */
 export const Timestamp = z.iso
-  .datetime({ offset: true, error: 'Must be an RFC 3339 time such as 2026-11-21T07:00:00.000Z.' })
+  .datetime({ offset: true, error: `Must be an RFC 3339 time such as ${EXAMPLE_TIME}.` })
   .max(40)
   .transform(value => new Date(value))
   .refine(isWithinCalendar, YEARS)
-  .meta({ description: 'RFC 3339 time', example: '2026-11-21T07:00:00.000Z' });
+  .meta({ description: 'RFC 3339 time', example: EXAMPLE_TIME });
 
 /** A day of the calendar, `YYYY-MM-DD`, in the years 1 to 9999. */
 export const Day = z.iso

@@ -11,6 +11,11 @@ const link = {
   url: WebAddress.meta({ description: 'Address with http or https' }),
 };
 
+const example = {
+  ...{ title: 'Thank you!', body: 'We read every answer.' },
+  link: { label: 'See what is new', url: 'https://example.com/news' },
+};
+
 /** The text shown after an answer, as the team sends it. */
 export const ThanksInput = z
   .strictObject({
@@ -18,7 +23,7 @@ export const ThanksInput = z
     body: fields.body.default(''),
     link: z.strictObject(link).meta({ id: 'ThanksLinkInput' }).nullable().default(null),
   })
-  .meta({ id: 'ThanksInput' });
+  .meta({ id: 'ThanksInput', example });
 
 /** The text shown after an answer. */
 export interface Thanks {
@@ -38,4 +43,4 @@ export const ThanksOut = z
       .nullable()
       .meta({ description: 'Link below the text' }),
   })
-  .meta({ id: 'Thanks', description: 'What users see once they have answered' });
+  .meta({ id: 'Thanks', description: 'What users see once they have answered', example });

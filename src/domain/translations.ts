@@ -53,6 +53,16 @@ const Translation = z
 const ABOUT =
   'Texts in other languages, by BCP 47 tag. A draft may lack texts. A published question has every text in each of its languages';
 
+/** The German texts of an NPS and its follow-up in examples. */
+export const EXAMPLE_TRANSLATIONS = {
+  de: {
+    title: 'Wie wahrscheinlich ist es, dass Sie uns weiterempfehlen?',
+    config: { labels: { low: 'Unwahrscheinlich', high: 'Sehr wahrscheinlich' } },
+    follow_ups: { reason: { title: 'Was sollen wir verbessern?' } },
+    thanks: { title: 'Vielen Dank!', body: 'Wir lesen jede Antwort.', link: { label: 'Das ist neu' } },
+  },
+};
+
 /** The translations of a question, as the team sends them. */
 export const Translations = recordOf(Locale, Translation, MAX_LOCALES, 'languages')
   .refine(
@@ -127,4 +137,4 @@ export const TranslationsOut = z
       })
       .meta({ id: 'Translation' }),
   )
-  .meta({ description: ABOUT });
+  .meta({ description: ABOUT, example: EXAMPLE_TRANSLATIONS });

@@ -107,4 +107,8 @@ export const TriggerOut = z
     delay_s: int32().meta(described.delay_s),
     cancel_on: z.array(z.string()).meta(described.cancel_on),
   })
-  .meta({ id: 'Trigger', description: 'What must happen on the device before the card is shown' });
+  .meta({
+    id: 'Trigger',
+    description: 'What must happen on the device before the card is shown',
+    example: { event: 'order_completed', where: [{ property: 'total', op: 'gte', value: 50 }], delay_s: 5 },
+  });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConversationSort, conversationFilters } from './conversation-filters.ts';
 import { int32 } from './documented.ts';
-import { typeIdOut } from './ids.ts';
+import { exampleId, typeIdOut } from './ids.ts';
 import { label, TimestampOut } from './text.ts';
 
 /** Maximum number of views that a member does not share, and of those that a tenant's members share. */
@@ -21,10 +21,15 @@ const ViewFilter = z.strictObject(conversationFilters(z.boolean())).meta({
 /** The filter of a view as it is stored, with members by their UUIDs. */
 export type ViewFilter = z.output<typeof ViewFilter>;
 
+const filter = { status: 'open', priority: 'urgent', assignee: 'none' };
+
 const viewFields = {
   name: label(120, 'Urgent and unassigned'),
-  filter: ViewFilter,
-  sort: ConversationSort.meta({ description: 'Order of the list; default: `-last_activity_at`' }),
+  filter: ViewFilter.meta({ example: filter }),
+  sort: ConversationSort.meta({
+    description: 'Order of the list; default: `-last_activity_at`',
+    example: 'reply_due_at',
+  }),
   shared: z.boolean().meta({ description: 'Whether all members see and can change the view; default: false' }),
 };
 
@@ -34,16 +39,19 @@ export const NewView = z
   .meta({ id: 'ViewInput' });
 export type NewView = z.output<typeof NewView>;
 
-export const ViewPatch = z.strictObject(viewFields).partial().meta({ id: 'ViewPatch' });
+export const ViewPatch = z
+  .strictObject(viewFields)
+  .partial()
+  .meta({ id: 'ViewPatch', example: { shared: true } });
 
 export const View = z
   .object({
     id: typeIdOut('view'),
-    name: z.string(),
+    name: z.string().meta({ example: 'Urgent and unassigned' }),
     filter: z
       .object({ ...conversationFilters(z.boolean()), assignee: z.string().optional() })
-      .meta({ id: 'SavedViewFilter' }),
-    sort: ConversationSort,
+      .meta({ id: 'SavedViewFilter', example: filter }),
+    sort: ConversationSort.meta({ example: 'reply_due_at' }),
     shared: z.boolean(),
     created_at: TimestampOut,
     updated_at: TimestampOut,
@@ -54,7 +62,7 @@ export const View = z
 export const countSchema = (id: string, more: string) =>
   z
     .object({
-      count: int32().meta({ description: `At most ${MAX_COUNTED}` }),
+      count: int32().meta({ description: `At most ${MAX_COUNTED}`, example: 12 }),
       more: z.boolean().meta({ description: more }),
     })
     .meta({ id });
@@ -66,6 +74,13 @@ export const ViewCounts = z
     views: z.record(z.string(), ViewCount).meta({
       description:
         'By `view_…` for saved views without `q`, and for the open conversations of `mine`, `unassigned`, `all` and `mentions`',
+      example: {
+        mine: { count: 4 },
+        unassigned: {},
+        all: { count: 1000, more: true },
+        mentions: { count: 0 },
+        [exampleId('view')]: { count: 2 },
+      },
     }),
   })
   .meta({ id: 'ViewCounts' });

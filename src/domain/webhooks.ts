@@ -20,6 +20,8 @@ export const WebhookPayload = z.enum(['full', 'thin']).meta({
     '`full` contains the object as it is when the event is sent, up to 20 KB; `thin` only its address, `href`',
 });
 
+const types = ['answer.completed', 'message.created'];
+
 const EventTypes = arrayOf(EventType)
   .min(1)
   .max(EventType.options.length)
@@ -31,8 +33,8 @@ const webhookFields = {
     description: 'Where events are sent by POST: https, port 443 or from 1024 up, a public address',
     example: 'https://hooks.example.com/parley',
   }),
-  description: text(500),
-  event_types: EventTypes,
+  description: text(500).meta({ example: 'CRM' }),
+  event_types: EventTypes.meta({ example: types }),
   payload: WebhookPayload,
   ordered: z.boolean().meta({
     description: 'Whether an event is sent only after the previous one was delivered; default false',
@@ -55,7 +57,7 @@ export const WebhookPatch = z
     }),
   })
   .partial()
-  .meta({ id: 'WebhookPatch' });
+  .meta({ id: 'WebhookPatch', example: { status: 'enabled', resume: 'continue' } });
 export type WebhookPatch = z.output<typeof WebhookPatch>;
 
 /** Throws 422 for a `resume` without the status that it belongs to. */
@@ -71,13 +73,13 @@ export const WebhookRotation = z
       .min(0)
       .max(MAX_OVERLAP_HOURS)
       .default(24)
-      .meta({ description: 'Hours for which requests are also signed with the previous secret (0–168)' }),
+      .meta({ description: 'Hours for which requests are also signed with the previous secret (0–168)', example: 24 }),
   })
   .meta({ id: 'WebhookRotation' });
 
 export const WebhookReplay = z
   .strictObject({ from: Timestamp, to: Timestamp.optional(), types: EventTypes.optional() })
-  .meta({ id: 'WebhookReplay' });
+  .meta({ id: 'WebhookReplay', example: { types: ['answer.completed'] } });
 
 /** Returns the range of a replay, which ends now if it has no end. Throws 422 for one that ends before it begins. */
 export function rangeOf({ from, to }: z.output<typeof WebhookReplay>, now: Date): { from: Date; to: Date } {
@@ -88,7 +90,7 @@ export function rangeOf({ from, to }: z.output<typeof WebhookReplay>, now: Date)
 
 export const ReplayCount = z
   .object({ count: z.int().min(0).meta({ description: 'Number of events that are sent again' }) })
-  .meta({ id: 'ReplayCount' });
+  .meta({ id: 'ReplayCount', example: { count: 17 } });
 
 const DisabledReason = z.enum(['manual', 'gone', 'failing']).meta({
   description: 'Who disabled it: the team, the receiver by status 410, or Parley after 5 days without a success',
@@ -98,9 +100,9 @@ export type DisabledReason = z.infer<typeof DisabledReason>;
 export const Webhook = z
   .object({
     id: typeIdOut('webhook'),
-    url: z.string(),
-    description: z.string(),
-    event_types: z.array(EventType),
+    url: z.string().meta({ example: 'https://hooks.example.com/parley' }),
+    description: z.string().meta({ example: 'CRM' }),
+    event_types: z.array(EventType).meta({ example: types }),
     payload: WebhookPayload,
     ordered: z.boolean(),
     status: z.enum(['enabled', 'disabled']),
@@ -121,7 +123,7 @@ export const Webhook = z
     updated_at: TimestampOut,
     secret: z.string().optional().meta({ description: 'Secret of the signatures (`whsec_…`), shown only once' }),
   })
-  .meta({ id: 'Webhook' });
+  .meta({ id: 'Webhook', variants: { created: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } } });
 
 /** A webhook as it is stored. */
 export interface StoredWebhook {

@@ -1,5 +1,6 @@
-import { type AcceptedAnswer, compareSyncs, type Rejection } from '../domain/answers.ts';
+import { type AcceptedAnswer, compareSyncs } from '../domain/answers.ts';
 import { Problem } from '../domain/problem.ts';
+import type { Rejection } from '../domain/receipts.ts';
 import type { CountedRow, StoredSync } from './counted-answers.ts';
 import { COUNTED } from './counted-columns.ts';
 import { unnest } from './sql.ts';

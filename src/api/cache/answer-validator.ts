@@ -5,8 +5,6 @@ import {
   CLOSED_GRACE_DAYS,
   compareSyncs,
   NewAnswer,
-  type Receipt,
-  type Rejection,
   storedState,
   validateContent,
 } from '../../domain/answers.ts';
@@ -14,6 +12,7 @@ import { countingOf } from '../../domain/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { QuestionType } from '../../domain/question-types.ts';
 import { answerRules } from '../../domain/questions.ts';
+import type { Receipt, Rejection } from '../../domain/receipts.ts';
 import { jsonPointer, parseItem } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
 import type { LiveQuestionRow, NamedVersion } from '../../storage/questions.ts';

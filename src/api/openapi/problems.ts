@@ -1,10 +1,10 @@
 import type { ZodOpenApiExampleObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../../domain/problem-catalog.ts';
+import type { ProblemEntry } from '../../domain/problem-kinds.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import type { Operation } from '../operation.ts';
 import { headerRefs, PROBLEM_HEADERS } from './headers.ts';
-import { PROBLEM_DETAILS } from './problem-details.ts';
 
 const text = (description: string, more: Record<string, unknown> = {}) => ({ type: 'string', description, ...more });
 const list = (description: string) => ({ type: 'array', description, items: { type: 'string' } });
@@ -94,8 +94,8 @@ const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 const exampleName = (code: ProblemCode): string => `problem.${code}`;
 
 const exampleOf = (code: ProblemCode) => {
-  const { detail, instance, ...more } = PROBLEM_DETAILS[code];
-  const { title, kind } = PROBLEMS[code];
+  const { title, kind, example }: ProblemEntry = PROBLEMS[code];
+  const { detail, instance = '/v1/questions', ...more } = example;
   return {
     type: `https://parley.example.com/problems/${code}`,
     title,

@@ -152,20 +152,16 @@ function* refsIn(part: unknown): Generator<string> {
 
 type Components = Record<string, Record<string, unknown> | undefined>;
 
-/**
- * Removes schemas and examples that no part of the document refers to: variants for replies of schemas used only in
- * requests, and examples of items that occur only in pages.
- */
+/** Removes schemas that no part of the document refers to: variants for replies of schemas used only in requests. */
 export function removeUnused(document: { components?: unknown }): void {
   const components = document.components as Components;
   for (let hasMore = true; hasMore; ) {
     const used = new Set(refsIn(document));
     hasMore = false;
-    for (const kind of ['schemas', 'examples'])
-      for (const name of Object.keys(components[kind] ?? {})) {
-        if (used.has(`#/components/${kind}/${name}`)) continue;
-        delete components[kind]?.[name];
-        hasMore = true;
-      }
+    for (const name of Object.keys(components.schemas ?? {})) {
+      if (used.has(`#/components/schemas/${name}`)) continue;
+      delete components.schemas?.[name];
+      hasMore = true;
+    }
   }
 }

@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import { presentAnswer, presentOwnAnswer, type StoredAnswer } from '../../domain/answer-replies.ts';
-import {
-  Answer,
-  AnswerPatch,
-  AnswerState,
-  AnswerStatus,
-  NewAnswers,
-  OwnAnswer,
-  Receipt,
-} from '../../domain/answers.ts';
+import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, OwnAnswer } from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, filterOf, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
+import { Receipts } from '../../domain/receipts.ts';
 import { Day, Identity, SEARCHED, SearchWords, Tag, Timestamp, text } from '../../domain/text.ts';
 import {
   deleteAnswer as deleteAnswerRow,
@@ -50,7 +43,7 @@ export const recordAnswers = operation({
   ignoresIdempotencyKey: true, // storing a key would make intake depend on PostgreSQL
   body: NewAnswers,
   status: 202,
-  response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
+  response: Receipts,
   problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
   items: ({ answers }) => answers.length,
 

@@ -14,7 +14,7 @@ const CardList = z
     poll_after_s: int32().meta({ description: 'Seconds until the next fetch' }),
     appearance: Appearance,
   })
-  .meta({ id: 'CardList' });
+  .meta({ id: 'CardList', example: { poll_after_s: 300 } });
 
 const VARY = 'Authorization, Accept-Language';
 

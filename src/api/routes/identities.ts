@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { documentedAs } from '../../domain/documented.ts';
 import {
+  EXAMPLE_RESULTS,
   IdentityAttribute,
   IdentityBatch,
   IdentityItem,
@@ -199,7 +200,9 @@ export const saveIdentities = operation({
   audit: 'identity.updated',
   body: IdentityBatch,
   status: 200,
-  response: z.object({ results: z.array(IdentityResult) }).meta({ id: 'IdentityResults' }),
+  response: z
+    .object({ results: z.array(IdentityResult).meta({ example: EXAMPLE_RESULTS }) })
+    .meta({ id: 'IdentityResults' }),
   async handle({ caller, body }, { storage }) {
     const parsed = body.identities.map(item => parseItem(IdentityItem, item));
     const valid = parsed.flatMap(item => (item.success ? [item.data] : []));

@@ -10,8 +10,11 @@ const Health = z
   .meta({ id: 'Health' });
 
 const Readiness = Health.extend({
-  version: z.string().meta({ description: 'Version of the running process' }),
-  commit: z.string().meta({ description: 'Commit that the running process was built from, or `unknown`' }),
+  version: z.string().meta({ description: 'Version of the running process', example: '0.2.0' }),
+  commit: z.string().meta({
+    description: 'Commit that the running process was built from, or `unknown`',
+    example: '5d1c9f0e7b3a4c2d8e6f1a0b9c8d7e6f5a4b3c2d',
+  }),
 }).meta({ id: 'Readiness' });
 
 const shared = { tag: 'Operating', method: 'get', credentials: [], status: 200 } as const;
@@ -55,7 +58,13 @@ export const readOpenApi = operation({
     'The document of the running version, with its own address in `servers`. Any origin may read it. Compressed with gzip for clients that accept it.',
   crossOrigin: true,
   sends: ['Vary'],
-  response: z.object({}).loose().meta({ id: 'OpenApiDocument' }),
+  response: z
+    .object({})
+    .loose()
+    .meta({
+      id: 'OpenApiDocument',
+      example: { openapi: '3.1.0', info: { title: 'Parley', version: '0.1.0' }, paths: {} },
+    }),
   etag: true,
   handle({ acceptsGzip }, { openApi }) {
     const { json, gzip, etag } = openApi();

@@ -61,7 +61,7 @@ const presentSummary = ({ type }: QuestionRow, counts = NO_COUNTS) => ({
 
 /** A question in the list. */
 const QuestionListItem = Question.extend({
-  results: ResultsSummary.optional().meta({ description: 'Only with `include=results`' }),
+  results: ResultsSummary.optional().meta({ description: 'Only with `include=results`', example: {} }),
 }).meta({ id: 'QuestionListItem' });
 
 export const listQuestions = operation({

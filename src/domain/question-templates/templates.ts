@@ -4,7 +4,7 @@ import { int32 } from '../documented.ts';
 import { FollowUpOut } from '../follow-ups.ts';
 import { chooseLocale, indexLocales, rankLocales } from '../locales.ts';
 import { AnyConfig, QuestionType } from '../question-types.ts';
-import { NewQuestion } from '../questions.ts';
+import { EXAMPLE_MAIN_STEP, NewQuestion } from '../questions.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { STRUCTURES, type TemplateTexts } from './structure.ts';
@@ -13,17 +13,20 @@ import { STRUCTURES, type TemplateTexts } from './structure.ts';
 export const QuestionTemplate = z
   .object({
     id: z.string().meta({ description: 'The same in every language', example: 'nps' }),
-    name: z.string(),
-    description: z.string().meta({ description: 'Purpose of the template, in a sentence for the team' }),
+    name: z.string().meta({ example: 'Net Promoter Score' }),
+    description: z.string().meta({
+      description: 'Purpose of the template, in a sentence for the team',
+      example: 'How likely users are to recommend you, and why.',
+    }),
     question: z
       .object({
-        name: z.string(),
+        name: z.string().meta({ example: 'Net Promoter Score' }),
         type: QuestionType,
-        title: z.string(),
-        description: z.string(),
+        title: z.string().meta({ example: EXAMPLE_MAIN_STEP.title }),
+        description: z.string().meta({ example: '' }),
         config: AnyConfig,
         follow_ups: z.array(FollowUpOut),
-        locale: z.string(),
+        locale: z.string().meta({ example: 'en' }),
         frequency: z.object(FrequencyOut.shape).meta({ id: 'TemplateFrequency' }),
         allow_public: z.boolean(),
         priority: int32(),
