@@ -10,6 +10,7 @@ let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
   api = await createApi();
+  await api.database.query('alter table conversations set (autovacuum_enabled = off)'); // statistics only where a test makes them
   tenant = await makeTenant(api);
 });
 afterAll(() => api[Symbol.asyncDispose]());
@@ -110,10 +111,12 @@ test('the count reads the active conversations of the user, not the resolved one
      from generate_series(1, 20000) as row(n) cross join lateral (select now() - n * interval '1 minute' as at) as times`,
     [tenant.uuid, identity],
   );
-  await api.database.query('analyze conversations'); // as autovacuum does within minutes
-  const plan = await api.database
-    .storage()
-    .forTenant(tenant.uuid)
-    .transaction(tx => tx.query(`explain ${ACTIVE_OF_USER}`, [tenant.uuid, identity, true]));
-  expect(JSON.stringify(plan)).toMatch(/ (using|on) conversations_of_user_active/);
+  for (const prepare of ['', 'analyze conversations']) {
+    if (prepare) await api.database.query(prepare);
+    const plan = await api.database
+      .storage()
+      .forTenant(tenant.uuid)
+      .transaction(tx => tx.query(`explain ${ACTIVE_OF_USER}`, [tenant.uuid, identity, true]));
+    expect(JSON.stringify(plan)).toMatch(/ (using|on) conversations_of_user_active/);
+  }
 });
