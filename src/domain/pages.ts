@@ -52,7 +52,7 @@ export function filterOf(values: readonly string[], about: string, id?: string) 
     .meta({ description: `${about}: ${listed}; several are separated by commas` });
 }
 
-/** The pattern of one of some values, or several separated by commas. */
+/** A pattern that matches one of the values, or several separated by commas. */
 function patternOf(values: readonly string[]): string {
   const one = `(?:${values.map(value => value.replaceAll('.', '\\.')).join('|')})`;
   return `^${one}(?:,${one})*$`;

@@ -4,7 +4,7 @@ import { EXAMPLE_UUID } from '../../domain/ids.ts';
 type Json = Record<string, unknown>;
 type Schemas = Record<string, Json>;
 
-/** Examples of texts of a form. */
+/** The example text for each format. */
 const BY_FORMAT: Json = { 'date-time': EXAMPLE_TIME, uuid: EXAMPLE_UUID };
 
 const isObject = (value: unknown): value is Json =>
@@ -38,7 +38,7 @@ function composeObject(schemas: Schemas, schema: Json, given: Json | undefined):
 }
 
 /**
- * Returns the example of a schema, composed of those of its members: each required one, and each optional one with an `example`.
+ * Returns a schema's example, composed from its members' examples: each required member, and each optional one with an `example`.
  *
  * The `example` of an object has the members that differ, and chooses the optional ones. One `given` by the schema around it
  * replaces its own, unless it is `{}`. A value that may be null is null without an `example`.
@@ -58,7 +58,7 @@ function composeExample(schemas: Schemas, schema: Json, given?: unknown): unknow
   return items.map(item => composeExample(schemas, schema.items as Json, item)).filter(item => item !== undefined);
 }
 
-/** Returns the examples of a body by name: one, or one of each kind of object that it can be, and of each of its `variants`. */
+/** Returns a body's examples by name: one, or one for each kind of object that it can be and for each of its `variants`. */
 function examplesOf(schemas: Schemas, name: string): [string, unknown][] {
   const schema = schemas[name] as Json;
   const [, ...others] = branchesOf(schema);
@@ -86,7 +86,7 @@ function removeParts(part: unknown): void {
   delete schema.variants;
 }
 
-/** Adds examples to the bodies of all operations, composed of those in their schemas. */
+/** Adds examples to the bodies of all operations, composed from those in their schemas. */
 export function addBodyExamples({ paths, components }: { paths?: unknown; components?: unknown }): void {
   const { schemas, examples } = components as { schemas: Schemas; examples: Json };
   for (const content of bodiesIn(paths)) {
