@@ -27,6 +27,24 @@ const LIBRARIES = ['prototype/prototype.js', 'mootools/mootools-core.min.js'].ma
 for (const library of LIBRARIES.filter(each => !existsSync(each)))
   process.stderr.write(`\n*** No ${library}: the view is NOT TESTED with it here. ***\n\n`);
 
+/** The states of the answers on the disk of a page: `outbox.waiting` also has those that are still being written. */
+const storedStates = (page: Page): Promise<string[]> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve, reject) => {
+        const opening = indexedDB.open('parley-outbox');
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const reading = opening.result.transaction('answers').objectStore('answers').getAll();
+          reading.onerror = () => reject(reading.error);
+          reading.onsuccess = () => {
+            opening.result.close();
+            resolve(reading.result.map(({ answer }) => answer.state));
+          };
+        };
+      }),
+  );
+
 const htmlPage = { status: 403, contentType: 'text/html', body: '<html><body>Blocked</body></html>' };
 
 describe.runIf(hasBrowser())('a view behind systems that are not ours', () => {
@@ -141,8 +159,7 @@ describe.runIf(hasBrowser())('a view behind systems that are not ours', () => {
     await heading(page, TEXT.title).waitFor();
     await page.getByRole('textbox').fill('Dark mode');
     await page.getByRole('button', { name: 'Send' }).click();
-    const waiting = () => page.evaluate(() => window.parley.outbox.waiting());
-    await waitFor(async () => (await waiting()).filter(({ answer }) => answer.state === 'completed').length === 2);
+    await waitFor(async () => (await storedStates(page)).join() === 'completed,completed');
     await page.evaluate(async () => {
       const [first] = await window.parley.outbox.waiting();
       localStorage.setItem('lost', first?.id as string);
