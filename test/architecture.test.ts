@@ -244,6 +244,13 @@ describe('folders', () => {
     expect(modules.flatMap(path => eagerRoles(madeUp(path, "await import('./x.ts');")))).toEqual([]);
   });
 
+  test('make the OpenAPI document only for the command, because it holds up a process', () => {
+    const makers = imports.filter(
+      ({ from, to, isLazy }) => to === 'api/openapi.ts' && !isLazy && !from.startsWith('api/openapi/'),
+    );
+    expect(makers).toEqual([]);
+  });
+
   test('have no import cycles', () => {
     expect(cycles(imports)).toEqual([]);
     const ring = [

@@ -11,6 +11,7 @@ import type { CredentialDeps } from './credentials/deps.ts';
 import type { OidcLogin } from './credentials/oidc.ts';
 import type { HeavyReads } from './http/heavy-reads.ts';
 import type { Overload } from './http/overload.ts';
+import type { OpenApiFile } from './site/openapi-file.ts';
 import type { IncrementalReads } from './watch/incremental-reads.ts';
 import type { Readiness } from './watch/readiness.ts';
 import type { RejectionTally } from './watch/rejection-tally.ts';
@@ -37,6 +38,5 @@ export interface ApiDeps extends CredentialDeps {
   /** Whether the process is shutting down. */
   isStopping: () => boolean;
   readiness: Readiness;
-  /** The OpenAPI document as JSON (half a megabyte) and its entity tag, created once. */
-  openApi: () => { json: Buffer; gzip: Buffer; etag: string };
+  openApi: () => Promise<OpenApiFile>;
 }

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import { GATES } from '../domain/decisions.ts';
@@ -12,7 +11,6 @@ import { listenOptions } from '../platform/listen-address.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
-import { once } from '../platform/once.ts';
 import { fileLimit, maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
 import { createOutbound } from '../platform/outbound.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
@@ -38,12 +36,10 @@ import { createKeyRing } from './credentials/key-ring.ts';
 import { createOidcLogin } from './credentials/oidc.ts';
 import { createTokenVerifier } from './credentials/token-verifier.ts';
 import type { ApiDeps } from './deps.ts';
-import { etagOf } from './http/etag.ts';
 import { createHeavyReads } from './http/heavy-reads.ts';
 import { createOverload } from './http/overload.ts';
 import { refuseUnreadable } from './http/unreadable.ts';
-import { openApiDocument } from './openapi.ts';
-import { OPERATIONS } from './routes/index.ts';
+import { createOpenApiFile } from './site/openapi-file.ts';
 import { watchDatabaseDurability } from './watch/database-durability.ts';
 import { createIncrementalReads } from './watch/incremental-reads.ts';
 import { type IngestionWatch, watchIngestion } from './watch/ingestion-watch.ts';
@@ -226,10 +222,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     answerValidator: createAnswerValidator(catalog, cardIds, caches),
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
-    openApi: once(() => {
-      const json = openApiDocument(OPERATIONS, config.BASE_URL);
-      return { json: Buffer.from(json), gzip: gzipSync(json), etag: etagOf(json) }; // bytes shared by all replies
-    }),
+    openApi: createOpenApiFile(config.BASE_URL),
   };
 }
 

@@ -77,11 +77,12 @@ export const COMMANDS: readonly Command[] = [
     name: 'openapi',
     summary: 'print the OpenAPI document',
     async run() {
-      const [{ openApiDocument }, { OPERATIONS }] = await Promise.all([
+      const [{ openApiDocument }, { OPERATIONS }, { EXAMPLE_BASE_URL }] = await Promise.all([
         import('../api/openapi.ts'),
         import('../api/routes/index.ts'),
+        import('../api/site/openapi-file.ts'),
       ]);
-      return openApiDocument(OPERATIONS, 'http://localhost:3000');
+      return openApiDocument(OPERATIONS, EXAMPLE_BASE_URL);
     },
   }),
   command({ name: 'env-example', summary: 'print all settings as a file', run: async () => envExample().trimEnd() }),

@@ -66,8 +66,8 @@ export const readOpenApi = operation({
       example: { openapi: '3.1.0', info: { title: 'Parley', version: '0.1.0' }, paths: {} },
     }),
   etag: true,
-  handle({ acceptsGzip }, { openApi }) {
-    const { json, gzip, etag } = openApi();
+  async handle({ acceptsGzip }, { openApi }) {
+    const { json, gzip, etag } = await openApi();
     const headers = { ETag: etag, Vary: 'Accept-Encoding' };
     if (!acceptsGzip()) return reply({ headers, body: json });
     const encoded = { ETag: etag.replace(/"$/, '-gzip"'), 'Content-Encoding': 'gzip' };
