@@ -100,6 +100,14 @@ describe.runIf(hasBrowser())('a dashboard that the browser has translated', () =
       .click();
     await page.getByText('«Copied»').waitFor();
     await page.getByText('«Copy»').first().waitFor();
+    await button('Save changes').first().click();
+    await button('Save changes').first().waitFor(); // "Please wait…" meanwhile
+    await open(pathTo('inbox'));
+    await button('More filters').click();
+    await page.getByLabel('«Unread only»').check();
+    await button('More filters (1)').waitFor();
+    await page.getByLabel('«Unread only»').uncheck();
+    await button('More filters').waitFor();
     expect(ada.complaints).toEqual([]);
   });
 
@@ -158,6 +166,14 @@ describe.runIf(hasBrowser())('a dashboard that the browser has translated', () =
       await open(path);
       await page.waitForLoadState('networkidle');
     }
+    expect(ada.complaints).toEqual([]);
+  });
+
+  test('creates and opens demo data', async () => {
+    await open(pathTo('general'));
+    await button('Create demo data').click();
+    await button('Create demo data').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { level: 1, name: '«Home»' }).waitFor();
     expect(ada.complaints).toEqual([]);
   });
 });
