@@ -3,10 +3,11 @@ import { arrayOf, fields } from './bounded.ts';
 import { documentedItems, EXAMPLE_TIME, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { ClientUuid, EXAMPLE_UUID, exampleId, typeId, typeIdOut } from './ids.ts';
-import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
+import { ChoiceValue } from './questions/types/choices.ts';
+import { definitionOf, type QuestionType } from './questions/types/index.ts';
 import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
-import { chosenOptions, MAIN_STEP, visibleSteps } from './steps.ts';
-import { Day, findLengthFault, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { MAIN_STEP, visibleSteps } from './steps.ts';
+import { Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** Days after which answers to a closed question are no longer accepted. Leaves time for offline clients. */
@@ -29,7 +30,8 @@ export function storedState(
   { state, values }: { state: AnswerState; values: object },
   type?: QuestionType,
 ): AnswerState {
-  const isGiven = type === 'statement' ? Object.keys(values).length > 0 : Object.hasOwn(values, MAIN_STEP);
+  const isGiven =
+    type && definitionOf(type).isOnlyRead ? Object.keys(values).length > 0 : Object.hasOwn(values, MAIN_STEP);
   return isGiven && !isAnswered(state) ? 'partial' : state;
 }
 
@@ -63,19 +65,6 @@ const Metadata = fields(
     rule('too-many', `Must have at most ${MAX_CUSTOM_METADATA} custom fields.`),
   )
   .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most ${MAX_CUSTOM_METADATA} custom fields` });
-
-const ChoiceValue = z
-  .strictObject({
-    option_id: z.string().max(64).optional().meta({ description: 'For `single_choice`' }),
-    option_ids: arrayOf(z.string().max(64))
-      .max(31)
-      .optional()
-      .meta({ description: 'For `multi_choice`', uniqueItems: true }),
-    other_text: text(5000)
-      .optional()
-      .meta({ description: 'Text for "other", if the question allows it; may be empty' }),
-  })
-  .meta({ id: 'ChoiceValue' });
 
 /** The JSON shape of a step's value. The question determines which values are valid (`validateValue`). */
 const Value = z.union([PreciseNumber, z.boolean(), text(5000), ChoiceValue]).meta({
@@ -262,85 +251,9 @@ export interface ValueFault {
   detail: string;
 }
 
-/** Created once: deriving a schema for each value took 25 µs. */
-const SingleChoice = ChoiceValue.omit({ option_ids: true });
-const MultiChoice = ChoiceValue.omit({ option_id: true });
-
-type ContentCheck<T extends QuestionType> = (value: unknown, config: ConfigOf<T>) => string | undefined;
-
-const integerBetween = (min: number, max: number) => (value: unknown) =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max
-    ? undefined
-    : `Must be an integer from ${min} to ${max}.`;
-
-/** The text of "other" may be empty: a client drops a rejected answer, and the choice itself counts. */
-function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
-  if (!allowed && value.other_text !== undefined) return 'Must not have other_text: the question does not allow it.';
-  if (chosen && value.other_text === undefined) return 'Must have other_text for "other".';
-  return undefined;
-}
-
-/** The forms of a text: an address as in HTML's `<input type="email">`, a web address, a number. */
-const INPUTS = {
-  email: { schema: z.email({ pattern: z.regexes.html5Email }), example: 'an e-mail address such as ada@example.com' },
-  url: { schema: z.url({ protocol: /^https?$/ }), example: 'an http or https URL such as https://example.com' },
-  number: { schema: z.string().regex(/^-?\d+([.,]\d+)?$/), example: 'a number such as 12.5' },
-};
-
-/** Maximum number of option ids in an error, since a batch may have a hundred errors. */
-const MAX_LISTED = 8;
-
-function optionsOf({ options, allow_other }: ConfigOf<'single_choice' | 'multi_choice'>): string {
-  const ids = [...options.map(({ id }) => `"${id}"`), ...(allow_other ? ['"other"'] : [])];
-  const left = ids.length - MAX_LISTED;
-  return ids.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
-}
-
-const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
-  nps: integerBetween(0, 10),
-  csat: integerBetween(1, 5),
-  ces: (value, config) => integerBetween(1, config.scale)(value),
-  rating: (value, config) => integerBetween(1, config.scale)(value),
-  thumbs: value => (typeof value === 'boolean' ? undefined : 'Must be true or false.'),
-  single_choice: (value, config) => {
-    const choice = SingleChoice.safeParse(value);
-    if (!choice.success) return 'Must be an object such as {"option_id": "a"} or {"other_text": "text"}.';
-    const { option_id, other_text } = choice.data;
-    const isOption = config.options.some(option => option.id === option_id);
-    const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
-    if (!isOption && !isOther) return `Must be an option of the question: ${optionsOf(config)}.`;
-    if (isOption && option_id !== 'other' && other_text !== undefined)
-      return 'Must have either an option or other_text.';
-    return validateOther(choice.data, isOther, config.allow_other);
-  },
-  multi_choice: (value, config) => {
-    const choice = MultiChoice.safeParse(value);
-    if (!choice.success || !choice.data.option_ids) return 'Must be an object such as {"option_ids": ["a"]}.';
-    const ids = choice.data.option_ids;
-    if (new Set(ids).size !== ids.length) return 'Must not contain an option twice.';
-    const rest = ids.filter(id => !config.options.some(option => option.id === id));
-    const unknown = rest.find(id => !(id === 'other' && config.allow_other));
-    if (unknown !== undefined) return `Must only contain options of the question: ${optionsOf(config)}.`;
-    const count = chosenOptions(choice.data).size;
-    if (count < (config.min ?? 1)) return `Must choose at least ${config.min ?? 1}.`;
-    if (config.max !== undefined && count > config.max) return `Must choose at most ${config.max}.`;
-    return validateOther(choice.data, rest.includes('other'), config.allow_other);
-  },
-  text: (value, config) => {
-    if (typeof value !== 'string') return 'Must be a string such as "text".';
-    const [, detail] = findLengthFault(value, config.max_length, config.min_length) ?? [];
-    if (detail !== undefined || config.input === 'text') return detail;
-    const { schema, example } = INPUTS[config.input];
-    return schema.safeParse(value).success ? undefined : `Must be ${example}.`;
-  },
-  date: value => (Day.safeParse(value).success ? undefined : 'Must be a day from year 1 on, such as 2026-11-21.'),
-  consent: value => (value === true ? undefined : 'Must be true.'),
-  statement: () => 'Must be omitted for a statement.',
-};
-
 /** Returns the fault of one value of a question, if any. */
 export const validateValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
-  (CONTENT_CHECKS[content.type] as ContentCheck<QuestionType>)(value, content.config as never);
+  definitionOf(content.type).check(value, content.config);
 
 /**
  * Returns the fault of an answer's values and comment against the named version of the question, if any: an unknown step,
@@ -360,7 +273,7 @@ export function validateContent(
   if (missing)
     return { pointer: jsonPointer(['values', missing.key]), detail: 'Required when the state is "completed".' };
   const [{ type }] = rules;
-  if (comment && !SCORED_TYPES.has(type))
+  if (comment && !definitionOf(type).measure)
     return { pointer: '/comment', detail: `Must be omitted for a question of type ${type}.` };
   return undefined;
 }

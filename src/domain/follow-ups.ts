@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { arrayOf } from './bounded.ts';
 import {
   AnyConfig,
-  CONFIGS,
   type ConfigOf,
+  eachType,
   inPascalCase,
-  memberName,
   type QuestionConfig,
   QuestionType,
-} from './question-types.ts';
+  TYPES,
+} from './questions/types/index.ts';
 import { MAX_FOLLOW_UPS, OPERATORS, type ShowIf } from './steps.ts';
-import { label, listOf, PreciseNumber, text } from './text.ts';
+import { label, listOf, memberName, PreciseNumber, text } from './text.ts';
 
 export const StepKey = memberName('reason', 'values').meta({
   id: 'StepKey',
@@ -58,7 +58,7 @@ const followUpOf = <T extends QuestionType>(type: T) =>
       type: z.literal(type),
       title: label(300, 'What is the main reason?').meta({ description: 'Text of the step' }),
       description: text(1000).default('').meta({ description: 'Text below the title' }),
-      config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
+      config: z.prefault(TYPES[type].config as unknown as z.ZodType<ConfigOf<T>>, {} as never),
       required: z
         .boolean()
         .default(false)
@@ -68,19 +68,10 @@ const followUpOf = <T extends QuestionType>(type: T) =>
     .meta({ id: `${inPascalCase(type)}FollowUpInput` });
 
 const FollowUpInput = z
-  .discriminatedUnion('type', [
-    followUpOf('nps'),
-    followUpOf('csat'),
-    followUpOf('ces'),
-    followUpOf('rating'),
-    followUpOf('thumbs'),
-    followUpOf('single_choice'),
-    followUpOf('multi_choice'),
-    followUpOf('text'),
-    followUpOf('date'),
-    followUpOf('consent'),
-    followUpOf('statement'),
-  ])
+  .discriminatedUnion(
+    'type',
+    eachType<{ [T in QuestionType]: ReturnType<typeof followUpOf<T>> }[QuestionType]>(followUpOf),
+  )
   .meta({ id: 'FollowUpInput' });
 
 /** The steps after the question itself, as the team sends them. A draft may contain conditions that do not fit yet. */

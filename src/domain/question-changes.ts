@@ -5,7 +5,7 @@ import { canonicalJson } from './json.ts';
 import { fieldFault, Problem } from './problem.ts';
 import { findPublishFaults } from './question-checks.ts';
 import { pruneTranslations } from './question-texts.ts';
-import { CONFIGS, type QuestionConfig, type QuestionType } from './question-types.ts';
+import { definitionOf, type QuestionConfig, type QuestionType } from './questions/types/index.ts';
 import {
   changedFixedParts,
   fixedParts,
@@ -29,7 +29,7 @@ interface ChangingQuestion extends QuestionContent, CardRules {
 
 /** Validates a config by its type. Throws 422 with pointers into the body. */
 function parseConfig(type: QuestionType, config: unknown): QuestionConfig {
-  const parsed = parseInput<QuestionConfig>(CONFIGS[type], config);
+  const parsed = parseInput<QuestionConfig>(definitionOf(type).config, config);
   if (parsed.success) return parsed.data;
   throw new Problem('validation-failed', `The config is not valid for a question of type ${type}.`, {
     errors: bodyErrors(parsed.faults, '/config'),

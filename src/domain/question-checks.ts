@@ -2,29 +2,12 @@ import { MAX_FAULTS } from './bounded.ts';
 import type { FieldCode } from './field-errors.ts';
 import type { FollowUp } from './follow-ups.ts';
 import type { ProblemError } from './problem.ts';
-import type { ConfigOf, QuestionType } from './question-types.ts';
+import { ANY_STEP } from './questions/types/definition.ts';
+import { definitionOf } from './questions/types/index.ts';
 import { answerRules, type QuestionContent, type StepRules } from './questions.ts';
-import { createReachability, type Reachability, scaleOf } from './reachable-steps.ts';
-import { type Condition, MAIN_STEP, type Operator, type ShowIf } from './steps.ts';
+import { createReachability, type Reachability } from './reachable-steps.ts';
+import { type Condition, MAIN_STEP, type ShowIf } from './steps.ts';
 import { findTextFaults } from './text-checks.ts';
-
-const ANY_STEP: Operator[] = ['answered', 'not_answered'];
-const SCORE: Operator[] = [...ANY_STEP, 'eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
-
-/** The operators for each type of step (contract section 3). */
-const OPERATORS_OF: Record<QuestionType, readonly Operator[]> = {
-  nps: SCORE,
-  csat: SCORE,
-  ces: SCORE,
-  rating: SCORE,
-  thumbs: [...ANY_STEP, 'eq'],
-  consent: [...ANY_STEP, 'eq'],
-  single_choice: [...ANY_STEP, 'eq', 'ne', 'in'],
-  multi_choice: [...ANY_STEP, 'contains_any', 'contains_all'],
-  text: ANY_STEP,
-  date: ANY_STEP,
-  statement: ANY_STEP,
-};
 
 const fault = (pointer: string, code: FieldCode, detail: string): ProblemError => ({ pointer, code, detail });
 
@@ -55,12 +38,8 @@ function firstOf(most: number, ...lists: Iterable<ProblemError>[]): ProblemError
 
 /** Returns the fault of a step that requires more choices than it has, which no answer can have. */
 function faultsOfChoices({ type, config }: StepRules, base: string): ProblemError[] {
-  if (type !== 'multi_choice') return [];
-  const { options, allow_other, min = 0 } = config as ConfigOf<'multi_choice'>;
-  const most = new Set([...options.map(({ id }) => id), ...(allow_other ? ['other'] : [])]).size;
-  if (min <= most) return [];
-  const counted = `the number of options${allow_other ? ' with "other"' : ''}`;
-  return [fault(`${base}/config/min`, 'conflicting', `Must be at most ${most}, ${counted}.`)];
+  const found = definitionOf(type).faultOfConfig?.(config);
+  return found ? [fault(`${base}/config/${found.field}`, 'conflicting', found.detail)] : [];
 }
 
 function faultsOfStep(
@@ -121,7 +100,7 @@ export function faultsOfComparison(
   condition: Omit<Condition, 'step'>,
   pointer: string,
 ): ProblemError[] {
-  const possible = OPERATORS_OF[step.type];
+  const possible = definitionOf(step.type).operators;
   if (!possible.includes(condition.op))
     return [
       fault(
@@ -149,28 +128,8 @@ function faultsOfOperand(step: StepRules, { op, value }: Omit<Condition, 'step'>
   const operands: [unknown, string][] = Array.isArray(value)
     ? value.map((each, index) => [each, `${pointer}/${index}`])
     : [[value, pointer]];
-  return operands.flatMap(([each, at]) => faultOfValue(step, each, at));
-}
-
-function faultOfValue(step: StepRules, value: unknown, pointer: string): ProblemError[] {
-  const scale = scaleOf(step);
-  if (scale) {
-    if (typeof value !== 'number') return [fault(pointer, 'wrong-type', 'Must be a number such as 6.')];
-    const isInside = Number.isInteger(value) && value >= scale.min && value <= scale.max;
-    return isInside
-      ? []
-      : [
-          fault(
-            pointer,
-            'out-of-range',
-            `Must be an integer from ${scale.min} to ${scale.max}, the scale of the step.`,
-          ),
-        ];
-  }
-  if (step.type === 'thumbs' || step.type === 'consent')
-    return typeof value === 'boolean' ? [] : [fault(pointer, 'wrong-type', 'Must be true or false.')];
-  if (typeof value !== 'string') return [fault(pointer, 'wrong-type', 'Must be the id of an option such as "a".')];
-  const { options = [], allow_other = false } = step.config as { options?: { id: string }[]; allow_other?: boolean };
-  const isOption = options.some(({ id }) => id === value) || (value === 'other' && allow_other);
-  return isOption ? [] : [fault(pointer, 'unknown-option', `Must be the id of an option of the step "${step.key}".`)];
+  return operands.flatMap(([each, at]) => {
+    const found = definitionOf(step.type).faultOfOperand?.(each, step);
+    return found ? [fault(at, found[0], found[1])] : [];
+  });
 }

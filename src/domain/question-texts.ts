@@ -1,5 +1,5 @@
 import type { Attributes } from './identities.ts';
-import type { QuestionConfig } from './question-types.ts';
+import type { QuestionConfig } from './questions/types/index.ts';
 import type { QuestionContent } from './questions.ts';
 import { recall, recalledIn } from './recall.ts';
 import type { Thanks } from './thanks.ts';

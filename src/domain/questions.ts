@@ -8,13 +8,14 @@ import { typeIdOut } from './ids.ts';
 import { Locale } from './locales.ts';
 import {
   AnyConfig,
-  CONFIGS,
   type ConfigOf,
-  EXAMPLE_LABELS,
+  definitionOf,
+  eachType,
   inPascalCase,
   type QuestionConfig,
   QuestionType,
-} from './question-types.ts';
+  TYPES,
+} from './questions/types/index.ts';
 import { type ConditionalStep, MAIN_STEP } from './steps.ts';
 import { label, TimestampOut, text } from './text.ts';
 import { type Thanks, ThanksInput, ThanksOut } from './thanks.ts';
@@ -55,7 +56,7 @@ export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
   );
 
 const title = 'How likely are you to recommend us?';
-const config = { labels: EXAMPLE_LABELS };
+const { config } = TYPES.nps.example;
 
 /** The question itself in examples of cards. */
 export const EXAMPLE_MAIN_STEP = { key: MAIN_STEP, type: 'nps', title, config, required: true, show_if: null };
@@ -90,51 +91,23 @@ const base = z.strictObject({
   placement: fields.placement.default(null),
 });
 
-const newOf = <T extends QuestionType>(type: T, example: object) =>
+/** An NPS in examples, with most fields. */
+const NPS_EXAMPLE = {
+  ...{ name: 'NPS', title, config, follow_ups: [EXAMPLE_FOLLOW_UP], thanks: {}, locale: 'en' },
+  ...{ translations: EXAMPLE_TRANSLATIONS, frequency: { repeat: 'until_answered' }, priority: 10 },
+};
+
+const newOf = <T extends QuestionType>(type: T) =>
   base
     .extend({
       type: z.literal(type),
-      config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
+      config: z.prefault(TYPES[type].config as unknown as z.ZodType<ConfigOf<T>>, {} as never),
     })
-    .meta({ id: `${inPascalCase(type)}QuestionInput`, example });
+    .meta({ id: `${inPascalCase(type)}QuestionInput`, example: type === 'nps' ? NPS_EXAMPLE : TYPES[type].example });
 
 /** The body that creates a question: a draft of one type, with the config of that type. */
 export const NewQuestion = z
-  .discriminatedUnion('type', [
-    newOf('nps', {
-      ...{ name: 'NPS', title, config, follow_ups: [EXAMPLE_FOLLOW_UP], thanks: {}, locale: 'en' },
-      ...{ translations: EXAMPLE_TRANSLATIONS, frequency: { repeat: 'until_answered' }, priority: 10 },
-    }),
-    newOf('csat', { title: 'How satisfied are you with your order?', config: { style: 'smiley' } }),
-    newOf('ces', { title: 'How easy was it to find what you need?' }),
-    newOf('rating', { title: 'How do you rate our app?' }),
-    newOf('thumbs', { title: 'Was this page helpful?' }),
-    newOf('single_choice', {
-      title: 'What did you come here to do?',
-      config: {
-        options: [
-          { id: 'buy', label: 'Buy something' },
-          { id: 'look', label: 'Just look around' },
-        ],
-        allow_other: true,
-      },
-      allow_public: true,
-    }),
-    newOf('multi_choice', {
-      title: 'What should we improve?',
-      config: {
-        options: [
-          { id: 'search', label: 'Search' },
-          { id: 'export', label: 'Export' },
-        ],
-        max: 2,
-      },
-    }),
-    newOf('text', { title: 'What can we do better?' }),
-    newOf('date', { title: 'When do you start?' }),
-    newOf('consent', { title: 'May we contact you about your answer?' }),
-    newOf('statement', { title: 'Our new export is here.', config: { url: 'https://example.com/news' } }),
-  ])
+  .discriminatedUnion('type', eachType<{ [T in QuestionType]: ReturnType<typeof newOf<T>> }[QuestionType]>(newOf))
   .meta({ id: 'QuestionInput' });
 export type NewQuestion = z.output<typeof NewQuestion>;
 
@@ -242,7 +215,7 @@ const mainStep = ({ type, config }: Pick<QuestionContent, 'type' | 'config'>): S
   key: MAIN_STEP,
   type,
   config,
-  required: type !== 'statement',
+  required: !definitionOf(type).isOnlyRead,
   show_if: null,
 });
 
@@ -256,7 +229,7 @@ function rulesOf(config: QuestionConfig): QuestionConfig {
 /** Returns the rules of a follow-up step. */
 export const followUpRules = ({ key, type, config, required, show_if }: Omit<FollowUp, 'title' | 'description'>) => ({
   ...{ key, type, config: rulesOf(config) },
-  ...{ required: required && type !== 'statement', show_if },
+  ...{ required: required && !definitionOf(type).isOnlyRead, show_if },
 });
 
 /** Returns the rules of a question's content. */

@@ -1,12 +1,6 @@
+import { definitionOf } from './questions/types/index.ts';
 import type { StepRules } from './questions.ts';
 import { type Condition, conditionsOf, holds } from './steps.ts';
-
-/** Returns the lowest and highest score of a step; undefined for a type without scores. */
-export function scaleOf({ type, config }: StepRules): { min: number; max: number } | undefined {
-  if (type === 'nps') return { min: 0, max: 10 };
-  if (type === 'csat') return { min: 1, max: 5 };
-  return type === 'ces' || type === 'rating' ? { min: 1, max: (config as { scale: number }).scale } : undefined;
-}
 
 /**
  * Maximum number of attempts to fulfill a condition, for all steps of a question together. Real questions need a few hundred;
@@ -127,8 +121,10 @@ export function createReachability(rules: readonly StepRules[]): Reachability {
 
 function valueSet(rules: StepRules, index: number): ValueSet {
   const missing = rules.required && rules.show_if === null ? 0 : MISSING;
-  if (rules.type === 'multi_choice') return { index, rules, ...choiceSet(rules, missing) };
-  const values = [undefined, ...valuesOf(rules)];
+  const definition = definitionOf(rules.type);
+  const choices = definition.choices?.(rules.config);
+  if (choices) return { index, rules, ...choiceSet(choices, missing) };
+  const values = [undefined, ...definition.values(rules.config)];
   return {
     index,
     rules,
@@ -142,42 +138,14 @@ function valueSet(rules: StepRules, index: number): ValueSet {
   };
 }
 
-interface Choice {
-  options?: { id: string }[];
-  allow_other?: boolean;
-  max?: number;
-}
-
-const optionIds = ({ options = [], allow_other }: Choice): string[] => [
-  ...options.map(({ id }) => id),
-  ...(allow_other ? ['other'] : []),
-];
-
-/** Returns the values of a step with a single value. */
-function valuesOf(step: StepRules): unknown[] {
-  const scale = scaleOf(step);
-  if (scale) return Array.from({ length: scale.max - scale.min + 1 }, (_, index) => scale.min + index);
-  switch (step.type) {
-    case 'thumbs':
-      return [true, false];
-    case 'consent':
-      return [true];
-    case 'statement':
-      return [];
-    case 'single_choice':
-      return optionIds(step.config as Choice).map(id => ({ option_id: id }));
-    default:
-      return [''];
-  }
-}
-
 /**
  * Returns the values of a multiple choice: any options up to the maximum. Several `contains_any` ignore the maximum, so that a
  * step counts as reachable in case of doubt.
  */
-function choiceSet(step: StepRules, missing: number): Pick<ValueSet, 'all' | 'fulfilling' | 'hasValue'> {
-  const ids = optionIds(step.config as Choice);
-  const max = (step.config as Choice).max ?? ids.length;
+function choiceSet(
+  { ids, max }: { ids: string[]; max: number },
+  missing: number,
+): Pick<ValueSet, 'all' | 'fulfilling' | 'hasValue'> {
   return {
     all: possibleValues(CHOSEN | missing),
     fulfilling({ op, value }) {

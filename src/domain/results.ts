@@ -3,7 +3,7 @@ import { addCounts, type Counts, noCounts } from './counts.ts';
 import { int32 } from './documented.ts';
 import { EXAMPLE_FOLLOW_UP } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
-import { QuestionType } from './question-types.ts';
+import { definitionOf, QuestionType } from './questions/types/index.ts';
 import { EXAMPLE_MAIN_STEP, type QuestionContent } from './questions.ts';
 
 const share = z.number().nullable();
@@ -155,14 +155,6 @@ const percentFrom = (place: number) => (scores: readonly number[]) =>
   round((100 * sum(scores.slice(place))) / sum(scores), 2);
 const mean = (scores: readonly number[]) => round(sum(scores.map((number, place) => number * place)) / sum(scores), 2);
 
-const MEASURES = {
-  nps: 'nps',
-  csat: 'csat',
-  ces: 'mean',
-  rating: 'mean',
-  thumbs: 'positive',
-} as const satisfies Partial<Record<QuestionType, Score['measure']>>;
-
 const VALUE_OF: Record<Exclude<Score['measure'], 'nps'>, (scores: readonly number[]) => number> = {
   csat: percentFrom(4),
   mean,
@@ -171,8 +163,8 @@ const VALUE_OF: Record<Exclude<Score['measure'], 'nps'>, (scores: readonly numbe
 
 /** Returns the main figure of a type; null for a type without one. */
 export function scoreOf(type: QuestionType, scores: readonly number[]): Score | null {
-  if (!(type in MEASURES)) return null;
-  const measure = MEASURES[type as keyof typeof MEASURES];
+  const { measure } = definitionOf(type);
+  if (!measure) return null;
   const answers = sum(scores);
   const nobody = { measure, value: null, answers, interval: null };
   if (answers === 0) return nobody;
@@ -181,25 +173,7 @@ export function scoreOf(type: QuestionType, scores: readonly number[]): Score | 
 
 type Content = Pick<QuestionContent, 'type' | 'config'>;
 
-/** Returns the possible scores of a type, in order; empty for a type without scores. */
-function scoresOf({ type, config }: Content): (number | boolean)[] {
-  const range = (min: number, max: number) => Array.from({ length: max - min + 1 }, (_, index) => min + index);
-  switch (type) {
-    case 'nps':
-      return range(0, 10);
-    case 'csat':
-      return range(1, 5);
-    case 'ces':
-    case 'rating':
-      return range(1, (config as { scale: number }).scale);
-    case 'thumbs':
-      return [false, true];
-    case 'consent':
-      return [true];
-    default:
-      return [];
-  }
-}
+const isScore = (value: unknown): value is number | boolean => typeof value === 'number' || typeof value === 'boolean';
 
 interface Choices {
   options: { id: string; label: string }[];
@@ -214,10 +188,13 @@ function optionsOf({ config }: Content, chosen: ReadonlyMap<string, number>): { 
 
 /** How often each value was given. */
 function valuesOf(content: Content, counts: Counts): Results['values'] {
-  const scored = scoresOf(content).map(value => {
-    const number = counts.scores[Number(value)] ?? 0;
-    return { value, count: number, share: shareOf(number, sum(counts.scores)) };
-  });
+  const scored = definitionOf(content.type)
+    .values(content.config)
+    .filter(isScore)
+    .map(value => {
+      const number = counts.scores[Number(value)] ?? 0;
+      return { value, count: number, share: shareOf(number, sum(counts.scores)) };
+    });
   const chosen = optionsOf(content, counts.choices).map(({ id, label }) => {
     const number = counts.choices.get(id) ?? 0;
     return {

@@ -1,5 +1,5 @@
 import type { AudienceNode } from './audiences.ts';
-import type { QuestionConfig } from './question-types.ts';
+import type { QuestionConfig } from './questions/types/index.ts';
 
 const STEP_BYTES = 300;
 const OPTION_BYTES = 110;

@@ -1,5 +1,6 @@
 import { type AnswerState, isAnswered } from './answers.ts';
 import { addValues, type Counted, type Counts, countValue, hasText, noCounts } from './counts.ts';
+import { definitionOf } from './questions/types/index.ts';
 import type { AnswerRules } from './questions.ts';
 import { visibleSteps } from './steps.ts';
 
@@ -47,7 +48,7 @@ export function shownFollowUps(
   const end = state === 'completed' ? visible.length : visible.findLastIndex(hasValue) + 1;
   return visible.slice(0, end + 1).flatMap((step, index): ShownStep[] => {
     if (index === 0) return []; // the question itself: `question_results`
-    const passed = hasValue(step) || (step.type === 'statement' && index < end);
+    const passed = hasValue(step) || (definitionOf(step.type).isOnlyRead && index < end);
     return [
       { key: step.key, outcome: passed ? 'answered' : index < end ? 'skipped' : 'left', value: values[step.key] },
     ];

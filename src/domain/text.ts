@@ -47,6 +47,16 @@ const BLANK = rule('too-short', 'Must have at least 1 character other than white
 export const label = (max: number, example = '') =>
   text(max, 1, example).refine(value => value === '' || value.trim() !== '', BLANK);
 
+/** Returns a schema of an id that `objects`, in the plural, have as the name of a member. */
+export const memberName = (example: string, objects: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, `Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "${example}".`)
+    .refine(
+      name => name !== '__proto__',
+      rule('not-allowed', `Must not be "__proto__", which ${objects} cannot have as a name.`),
+    );
+
 /** A number that JSON parsers read without rounding to another integer: at most 2⁵³ - 1, positive or negative. */
 export const PreciseNumber = z
   .number()

@@ -3,7 +3,7 @@ import { recordOf } from './bounded.ts';
 import { rule } from './field-errors.ts';
 import { StepKey } from './follow-ups.ts';
 import { Locale, MAX_LOCALES } from './locales.ts';
-import { OptionId } from './question-types.ts';
+import { OptionId } from './questions/types/choices.ts';
 import { text } from './text.ts';
 
 /** Maximum size of all translations of a question, as JSON. */

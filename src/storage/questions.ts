@@ -9,7 +9,7 @@ import { type Page, toPage, valuesIn } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
 import { presentQuestion, type StoredQuestion } from '../domain/question-replies.ts';
-import type { QuestionConfig, QuestionType } from '../domain/question-types.ts';
+import type { QuestionConfig, QuestionType } from '../domain/questions/types/index.ts';
 import {
   MAX_LIVE_QUESTIONS,
   MAX_QUESTIONS,

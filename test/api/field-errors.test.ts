@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { NewAnswer } from '../../src/domain/answers.ts';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
-import { CONFIGS } from '../../src/domain/question-types.ts';
+import { TYPES } from '../../src/domain/questions/types/index.ts';
 import { type Fault, parseInput } from '../../src/domain/validation.ts';
 
 const schemas: [name: string, schema: z.ZodType][] = [
   ...OPERATIONS.flatMap(({ id, body }): [string, z.ZodType][] => (body ? [[`the body of ${id}`, body]] : [])),
   ...OPERATIONS.flatMap(({ id, query }): [string, z.ZodType][] => (query ? [[`the query of ${id}`, query]] : [])),
-  ...Object.entries(CONFIGS).map(([type, schema]): [string, z.ZodType] => [`the config of ${type}`, schema]),
+  ...Object.entries(TYPES).map(([type, { config }]): [string, z.ZodType] => [`the config of ${type}`, config]),
   ['an item of recordAnswers', NewAnswer],
 ];
 

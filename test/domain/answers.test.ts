@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compareSyncs, NewAnswer, type SyncMark, validateContent, validateValue } from '../../src/domain/answers.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/question-types.ts';
+import { QUESTION_TYPES, type QuestionType, TYPES } from '../../src/domain/questions/types/index.ts';
 import { answerRules } from '../../src/domain/questions.ts';
 
 const QUESTION_ID = toTypeId('question', '01936d5e-8f00-7000-8000-000000000002');
@@ -16,7 +16,7 @@ const NAMED_OTHER = [
   { id: 'a', label: 'A' },
   { id: 'other', label: 'Another one' },
 ];
-const content = (type: QuestionType, config: unknown = {}) => ({ type, config: CONFIGS[type].parse(config) });
+const content = (type: QuestionType, config: unknown = {}) => ({ type, config: TYPES[type].config.parse(config) });
 
 type Case = [type: QuestionType, config: object, taken: unknown[], refused: unknown[]];
 

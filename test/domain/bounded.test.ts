@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { NewAnswer } from '../../src/domain/answers.ts';
 import { arrayOf, fields, MAX_FAULTS, recordOf } from '../../src/domain/bounded.ts';
 import { IdentityItem } from '../../src/domain/identities.ts';
-import { CONFIGS } from '../../src/domain/question-types.ts';
+import { TYPES } from '../../src/domain/questions/types/index.ts';
 import { QuestionPatch } from '../../src/domain/questions.ts';
 import { text } from '../../src/domain/text.ts';
 import { parseInput, parseItem } from '../../src/domain/validation.ts';
@@ -25,7 +25,12 @@ function collect(schema: Node, found = new Set<Node>()): Set<Node> {
   return found;
 }
 
-const bodies = [...OPERATIONS.flatMap(({ body }) => body ?? []), NewAnswer, IdentityItem, ...Object.values(CONFIGS)];
+const bodies = [
+  ...OPERATIONS.flatMap(({ body }) => body ?? []),
+  NewAnswer,
+  IdentityItem,
+  ...Object.values(TYPES).map(({ config }) => config),
+];
 
 /** Returns a text that counts how often it is parsed. */
 function counted() {

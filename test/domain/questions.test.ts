@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/question-types.ts';
+import { QUESTION_TYPES, type QuestionType, TYPES } from '../../src/domain/questions/types/index.ts';
 import {
   fixedParts,
   followUpRules,
@@ -14,7 +14,7 @@ const OPTIONS = [
   { id: 'b', label: 'B' },
 ];
 const options = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `o${index}`, label: 'x' }));
-const takes = (type: QuestionType, config: unknown) => CONFIGS[type].safeParse(config).success;
+const takes = (type: QuestionType, config: unknown) => TYPES[type].config.safeParse(config).success;
 
 describe('the config of a question', () => {
   test.each<[QuestionType, unknown]>([
@@ -152,7 +152,7 @@ test('each state has its allowed transitions', () => {
 });
 
 test('type, scale and option ids define the meaning of stored values', () => {
-  const parts = (type: QuestionType, config: unknown) => fixedParts({ type, config: CONFIGS[type].parse(config) });
+  const parts = (type: QuestionType, config: unknown) => fixedParts({ type, config: TYPES[type].config.parse(config) });
   expect(parts('rating', { scale: 5 })).not.toEqual(parts('rating', { scale: 6 }));
   expect(parts('rating', { scale: 5, style: 'star' })).toEqual(parts('rating', { scale: 5, style: 'number' }));
   expect(parts('single_choice', { options: OPTIONS })).toEqual(

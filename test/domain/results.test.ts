@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type Counted, type Counts, count, noCounts } from '../../src/domain/counts.ts';
-import { CONFIGS, type QuestionType } from '../../src/domain/question-types.ts';
+import { type QuestionType, TYPES } from '../../src/domain/questions/types/index.ts';
 import { type DayCounts, resultsOf, scoreOf } from '../../src/domain/results.ts';
 
 /** Counts by score. */
 const given = (times: Record<number, number | undefined>): number[] =>
   Array.from({ length: 11 }, (_, score) => times[score] ?? 0);
 
-const contentOf = (type: QuestionType, config: object = {}) => ({ type, config: CONFIGS[type].parse(config) });
+const contentOf = (type: QuestionType, config: object = {}) => ({ type, config: TYPES[type].config.parse(config) });
 
 /** Earlier versions accepted the second id. */
 const OPTIONS = [

@@ -10,7 +10,7 @@ import {
 } from '../../domain/answers.ts';
 import { countingOf } from '../../domain/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
-import type { QuestionType } from '../../domain/question-types.ts';
+import type { QuestionType } from '../../domain/questions/types/index.ts';
 import { answerRules } from '../../domain/questions.ts';
 import type { Receipt, Rejection } from '../../domain/receipts.ts';
 import { jsonPointer, parseItem } from '../../domain/validation.ts';

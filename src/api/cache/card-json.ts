@@ -1,6 +1,7 @@
 import type { Attributes } from '../../domain/identities.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { completeLocales, personalize, recalledAttributes, translate } from '../../domain/question-texts.ts';
+import { definitionOf } from '../../domain/questions/types/index.ts';
 import { MAIN_STEP } from '../../domain/steps.ts';
 import type { LiveQuestionRow } from '../../storage/questions.ts';
 import { shortHash } from '../http/etag.ts';
@@ -19,14 +20,14 @@ export function renderCard(question: LiveQuestionRow, locale: string, attributes
     question_version: question.version,
     kind: 'question',
     steps: [
-      { key: MAIN_STEP, type, title, description, config, required: type !== 'statement', show_if: null },
+      { key: MAIN_STEP, type, title, description, config, required: !definitionOf(type).isOnlyRead, show_if: null },
       ...follow_ups.map(step => ({
         key: step.key,
         type: step.type,
         title: step.title,
         description: step.description,
         config: step.config,
-        required: step.required && step.type !== 'statement',
+        required: step.required && !definitionOf(step.type).isOnlyRead,
         show_if: step.show_if,
       })),
     ],

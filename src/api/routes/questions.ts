@@ -18,7 +18,7 @@ import {
 import { presentQuestion, presentVersion } from '../../domain/question-replies.ts';
 import { QuestionTemplate, questionTemplates } from '../../domain/question-templates/templates.ts';
 import { recalledAttributes } from '../../domain/question-texts.ts';
-import { QuestionType } from '../../domain/question-types.ts';
+import { QuestionType } from '../../domain/questions/types/index.ts';
 import {
   NewQuestion,
   QUESTION_ACTIONS,

@@ -1,5 +1,5 @@
 import { completeFrequency, type Frequency } from '../card-rules.ts';
-import type { QuestionType } from '../question-types.ts';
+import type { QuestionType } from '../questions/types/index.ts';
 import type { ShowIf } from '../steps.ts';
 
 /** A step of a template, without texts. */

@@ -3,7 +3,7 @@ import { FrequencyOut } from '../card-rules.ts';
 import { int32 } from '../documented.ts';
 import { FollowUpOut } from '../follow-ups.ts';
 import { chooseLocale, indexLocales, rankLocales } from '../locales.ts';
-import { AnyConfig, QuestionType } from '../question-types.ts';
+import { AnyConfig, QuestionType } from '../questions/types/index.ts';
 import { EXAMPLE_MAIN_STEP, NewQuestion } from '../questions.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

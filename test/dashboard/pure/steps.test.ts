@@ -16,7 +16,7 @@ import { missingTexts, sourceTexts } from '../../../dashboard/pages/questions/la
 import { operatorsFor } from '../../../dashboard/pages/questions/steps/conditions.ts';
 import { freeKey, newFollowUp } from '../../../dashboard/pages/questions/steps/step-values.ts';
 import { findPublishFaults } from '../../../src/domain/question-checks.ts';
-import { QUESTION_TYPES } from '../../../src/domain/question-types.ts';
+import { QUESTION_TYPES } from '../../../src/domain/questions/types/index.ts';
 import { NewQuestion } from '../../../src/domain/questions.ts';
 import { shownFollowUps } from '../../../src/domain/step-counts.ts';
 import { OPERATORS } from '../../../src/domain/steps.ts';
