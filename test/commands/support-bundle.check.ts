@@ -30,15 +30,7 @@ const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants', '
 /** Tables without text columns. */
 const NUMERIC_TABLES = [
   ...['deleted_answers', 'deleted_conversations', 'vanished_answers', 'ingestion_totals'],
-  ...[
-    'flush_producers',
-    'lost_flushes',
-    'recorded_flushes',
-    'last_backup',
-    'event_sequences',
-    'card_value_backlog',
-    'held_events',
-  ],
+  ...['flush_producers', 'lost_flushes', 'recorded_flushes', 'last_backup', 'event_sequences', 'held_events'],
 ];
 
 /** Inserts a row into each of our tables, with the marker in every column that can hold it. */
