@@ -7,6 +7,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const OWN_PROCESS = [
   'test/api/token-verifier.test.ts',
   'test/clients/javascript/faults.test.ts',
+  'test/next-migrations.test.ts',
   'test/queue/poll-spacing.test.ts',
   'test/storage/open-writes.test.ts',
   'test/support/store-servers.test.ts',

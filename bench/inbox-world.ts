@@ -16,7 +16,6 @@ export const NEIGHBOUR = neighbour(0);
  * others are resolved. One in 50 has a mention, one in 10 a tag, and 10 belong to each user.
  */
 const FILL = `
-  with kept as materialized (select set_config('parley.words', 'kept', true)) -- the worker does not index the subjects
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
     source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
     team_unread, mentioned, waiting_since, reply_due_at, created_at, updated_at, team_updated_at, last_activity_at)
@@ -27,7 +26,7 @@ const FILL = `
     case when n % 10 = 0 then array['vip'] else '{}' end, 'user', 1, 0, repeat('x', 100), 'user', 1, 0, 0,
     (n % 20 = 0)::int, case when n % 50 = 0 then ($2::uuid[])[1 + n / 50 % 10:1 + n / 50 % 10] else '{}' end,
     case when n % 20 = 0 then at end, case when n % 20 = 0 then at + interval '1 hour' end, at, at, at, at
-  from kept, unnest($1::uuid[]) as tenant, generate_series(1, $3::int) as n,
+  from unnest($1::uuid[]) as tenant, generate_series(1, $3::int) as n,
     lateral (select timestamptz '2026-01-01' + n * interval '10 seconds' as at) as time`;
 
 /** Fills the inbox of one tenant, next to 10,000 tenants with few conversations. */

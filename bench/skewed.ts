@@ -97,7 +97,6 @@ export const skewedQuestions = Array.from({ length: 10 }, (_, number) => uuidOf(
 export const fillSkewed = (url: string, skew: Skew): Promise<void> =>
   withClient(url, async client => {
     const query: Query = (sql, params) => client.query(sql, params as unknown[]);
-    await query(`set parley.words = 'kept'`); // the words are written with the texts
     await query(`set work_mem = '256MB'`);
     const tenants = skewedTenants(skew);
     await query(MAKE_TEXTS, [tenants]);

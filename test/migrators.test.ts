@@ -6,7 +6,7 @@ import { awaitDatabase, isCompatible, migrate, readSchemaState } from '../src/st
 import { MIGRATIONS } from '../src/storage/migrations/index.ts';
 import { waitFor } from './support/api.ts';
 import { createDatabase, createEmptyDatabase } from './support/database.ts';
-import { connect, createUncounted } from './support/migrations.ts';
+import { connect } from './support/migrations.ts';
 import { startProcess } from './support/process.ts';
 import { createProxy } from './support/proxy.ts';
 
@@ -51,61 +51,12 @@ test('a migrator does not wait for a database that does not exist', async () => 
   await expect(awaitDatabase(elsewhere.href, log, 60_000)).rejects.toThrow(/"nowhere" does not exist/);
 });
 
-test('a migration that cannot lock a table lets writers go first, and is retried', async () => {
-  await using database = await createUncounted(['2026-11-20']);
-  await using reader = await connect(database.url);
-  await reader.query('begin; select from answers');
-  let isMigrated = false;
-  const migrating = migrate(database.url, log).finally(() => {
-    isMigrated = true;
-  });
-  const isWaiting = async () =>
-    (
-      await database.owner.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%alter table answers%'",
-      )
-    ).rows.length > 0;
-  await waitFor(isWaiting);
-  const startedAt = Date.now();
-  await database.addAnswer('2026-11-20'); // queued for the lock behind the migration, while the reader continues
-  expect(Date.now() - startedAt).toBeLessThan(30_000); // otherwise until the reader commits, below
-  expect(isMigrated).toBe(false);
-  await waitFor(isWaiting); // the next attempt
-  await reader.query('commit');
-  expect(await migrating).toContain('20261125-results');
-  expect(isCompatible(await readSchemaState(database.url))).toBe(true);
-  expect(await database.counts()).toEqual([{ day: '2026-11-20', completed: 2 }]);
-});
-
 test('a migration that fails for another reason is not tried again', async () => {
   await using database = await createEmptyDatabase();
   await using owner = await connect(database.url);
   await owner.query('create table conversations ()');
   await expect(migrate(database.url, log)).rejects.toThrow('relation "conversations" already exists');
   expect(isCompatible(await readSchemaState(database.url))).toBe(false);
-});
-
-test('a migrator killed while it creates an index leaves no statement running', async () => {
-  await using database = await createDatabase();
-  await using owner = await connect(database.url);
-  await using other = await connect(database.url);
-  await database.query("delete from schema_migrations where name = '20261212-narrow-identity-index'");
-  await database.query('drop index answers_by_identity');
-  await other.query('begin');
-  await other.query('lock table answers in row exclusive mode'); // blocks the creation of the index until it ends
-  const creating = async () =>
-    (
-      await owner.query(
-        `select from pg_stat_activity where datname = current_database() and state = 'active' and query like 'create  index%'`,
-      )
-    ).rowCount;
-  const secret = { SECRET_KEY: randomBytes(32).toString('base64') };
-  await using migrator = await startProcess('migrate', { DATABASE_URL: database.url, ...secret });
-  await waitFor(async () => (await creating()) === 1, 30_000);
-  migrator.kill('SIGKILL');
-  await waitFor(async () => (await creating()) === 0, 10_000);
-  await other.query('commit');
-  expect(await migrate(database.url, log)).toEqual(['20261212-narrow-identity-index']);
 });
 
 test('a migrator killed halfway leaves no changes, and the next one succeeds', async () => {

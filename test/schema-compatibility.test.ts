@@ -32,13 +32,13 @@ describe('a build with a newer schema', () => {
   afterAll(() => api[Symbol.asyncDispose]());
 
   test('is not ready if the schema is incompatible, and is as soon as it is compatible', async () => {
-    await api.database.query('insert into schema_state values (99, 99)');
+    await api.database.query('insert into schema_state values (9999, 9999)');
     await using process = await startProcess('serve', { DATABASE_URL: api.database.url, SECRET_KEY: api.secretKey });
     await waitFor(() => process.output().includes('waiting for the migrations'));
     const refused = await fetch(`${process.baseUrl}/readyz`);
     expect(refused.status).toBe(503);
 
-    await api.database.query('update schema_state set oldest_compatible = $1 where version = 99', [NEEDED_SCHEMA]);
+    await api.database.query('update schema_state set oldest_compatible = $1 where version = 9999', [NEEDED_SCHEMA]);
     await process.awaitProbe('/readyz', 200);
   });
 

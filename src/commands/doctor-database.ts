@@ -9,7 +9,7 @@ import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type DatabaseUrl, isPooled, rolePrefixOf } from '../platform/store-urls.ts';
 import { countLosses } from '../storage/conservation.ts';
 import { actsAsApiOnly, checkRoles, findExcessRights, roleName } from '../storage/database-roles.ts';
-import { isCompatible, readSchemaState } from '../storage/migrate.ts';
+import { findEarlierBuild, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { findPoolerFault } from '../storage/pooling.ts';
@@ -45,6 +45,9 @@ export async function examineDatabase({ url, secretKeys }: Database, config: Con
       ill('pooler', detail, `${remedy[0]?.toUpperCase()}${remedy.slice(1)}. Until then, no process becomes ready.`),
     ];
   }
+  const state = await readSchemaState(url).catch(() => undefined); // without a right to read it, the next check fails
+  const refusal = findEarlierBuild(state);
+  if (refusal) return [ill('schema', `version ${state?.version}`, refusal)];
   const access = [...(await examineAccess(url, config)), ...(await examinePrivileges(url, config))];
   const schema = access.every(({ ok }) => ok) ? await examineSchema(url) : [];
   const canRead = schema[0]?.ok && access.every(({ ok }) => ok);

@@ -5,7 +5,7 @@ import { withDirectClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { migrateQueue } from '../queue/connection.ts';
 import { ensureRoles, isDenied, MissingRights } from '../storage/database-roles.ts';
-import { awaitDatabase, migrate } from '../storage/migrate.ts';
+import { awaitDatabase, findEarlierBuild, migrate, readSchemaState } from '../storage/migrate.ts';
 import { ensureServiceUsers } from '../storage/service-user.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -35,6 +35,8 @@ export async function migrateAll(databaseUrl: DatabaseUrl, config: Config, log: 
 }
 
 async function migrateWithRoles(databaseUrl: DatabaseUrl, config: Config, log: Log): Promise<{ applied: string[] }> {
+  const refusal = findEarlierBuild(await readSchemaState(databaseUrl)); // first: nothing is changed then
+  if (refusal) throw new UsageError(refusal);
   const prefix = rolePrefixOf(databaseUrl);
   const unusable = await withDirectClient(databaseUrl, client => ensureRoles(client, prefix));
   if (unusable.length > 0)

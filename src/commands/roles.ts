@@ -92,7 +92,7 @@ export async function runRole(
     (api ?? worker)?.list(role); // `start` is one process
     const health = (): Health => {
       if (stopping) return { status: 'stopping', degraded: [] };
-      const ofApi = api?.health() ?? workerHealth(files.degraded());
+      const ofApi = api?.health() ?? workerHealth([...(worker?.degraded() ?? []), ...files.degraded()]);
       if (worker?.isReady() === false) return { ...ofApi, status: 'starting' };
       return ofApi;
     };

@@ -253,9 +253,3 @@ export const copyRules = ({
   ...{ audience, trigger, sampling_percent, response_limit, allow_public, start_at: null, end_at: null },
   frequency: completeFrequency(frequency),
 });
-
-/** Whether a question has rules that versions before 0.3 do not follow. */
-export const hasLaterRules = ({ audience, start_at, end_at, trigger, frequency, ...rules }: CardRules): boolean =>
-  Boolean(audience || start_at || end_at || trigger || rules.response_limit || frequency.max_displays) ||
-  rules.sampling_percent < 100 ||
-  frequency.repeat === 'every_days';

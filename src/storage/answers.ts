@@ -13,7 +13,7 @@ import { byTime, createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
-import { likeContains, WANTED_IDS, type Where } from './sql.ts';
+import { WANTED_IDS, type Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export type AnswerRow = StoredAnswer;
@@ -148,12 +148,9 @@ const searchableAnswers = (
 ): SearchableList<AnswerRow> => ({
   list: () => answerList(tenant, filter, readsAll),
   narrow: readsAll || filter.updated !== undefined || filter.tag !== undefined,
-  kinds: ['answer'],
   limits,
   matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = answers.tenant_id
     and answer_words.received_at = answers.received_at and answer_words.id = answers.id)`,
-  filterUnindexed: async ({ filters }, search) =>
-    filters.and('written_text(comment, "values") ilike all ($::text[])', search.trim().split(/\s+/).map(likeContains)),
   find: (terms, limit, after) => findAnswers(tenant, terms, { limit, after, most: limits.found }),
 });
 

@@ -11,7 +11,6 @@ import {
   type SearchableList,
   type SearchLimits,
   searchPage,
-  whereUnindexedWords,
 } from './search.ts';
 import { createWhere, type Where } from './sql.ts';
 
@@ -210,11 +209,9 @@ const searchableConversations = (
     return list;
   },
   narrow: isOfOne(filter) || filter.updated !== undefined,
-  kinds: ['message', 'subject'],
   limits,
   matches: `(select true from message_words where message_words.tenant_id = conversations.tenant_id
     and message_words.conversation_id = conversations.id and words @@ $::tsquery limit 1)`,
-  filterUnindexed: ({ filters }, search) => whereUnindexedWords(filters, tenant, search),
   find: terms => findConversations(tenant, terms, limits.found),
 });
 

@@ -9,7 +9,7 @@ import { notFound } from '../domain/problem.ts';
 import { type TenantEvent, writeEvents } from './events.ts';
 import { requireMembers } from './member-references.ts';
 import type { TenantStorage } from './orm.ts';
-import { indexMessages, KEEP_WORDS } from './search-index.ts';
+import { indexMessages } from './search-index.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -57,9 +57,7 @@ export const MESSAGE_COLUMNS =
 
 /** Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). */
 export async function openWrite(tx: Transaction): Promise<Date> {
-  const rows = await tx.query<{ now: Date }>(
-    `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
-  );
+  const rows = await tx.query<{ now: Date }>('select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now');
   return rows[0]?.now as Date;
 }
 

@@ -51,7 +51,7 @@ export interface Numbered {
  * Numbers the events of all tenants that no open write can precede, in the order of their places. For the worker. Only one
  * process at a time numbers events; in others the count is 0.
  *
- * Events next to open writes are numbered by the second run after them (`number_events` in `20270122-tenant-work.ts`).
+ * Events next to open writes are numbered by the second run after them (`functions/number_events.sql`).
  */
 export async function numberEvents(storage: Storage): Promise<Numbered> {
   const [row] = await storage.query<{ numbered: number; remain: boolean; has_held: boolean }>(

@@ -6,7 +6,8 @@ import { withClient, withDirectClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { ensureRoles, isDenied, MissingRights, queryAs, roleName } from './database-roles.ts';
 import { sqlState } from './errors.ts';
-import { NEEDED_SCHEMA, OLDEST_COMPATIBLE } from './migrations/index.ts';
+import { applyFunctions } from './functions.ts';
+import { BASELINE_SCHEMA, NEEDED_SCHEMA, OLDEST_COMPATIBLE } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 import { findPoolerFault } from './pooling.ts';
 import { findMissingPrivileges, neededPrivileges } from './privileges.ts';
@@ -48,14 +49,12 @@ async function awaitMigrationLock(lock: Client): Promise<void> {
   while (!(await take())) await sleep(LOCK_POLL_MS);
 }
 
-/** Applies pending migrations one by one and returns their names. A migration that fails on a lock is repeated. */
-async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
-  const pending = await migrator.getPending();
+/** Runs work that rolls back if it fails on a lock, and is then repeated. */
+async function retryLocks<T>(log: Log, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_DEADLINE_MS;
   for (;;) {
     try {
-      await migrator.up();
-      return pending.map(({ name }) => name);
+      return await work();
     } catch (error) {
       if (!isLockFault(error) || Date.now() > deadline) throw error;
       log.warn({ reason: (error as Error).message }, 'migration could not get a lock; rolled back, will retry');
@@ -64,6 +63,14 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
   }
 }
 
+/** Applies pending migrations one by one and returns their names. */
+async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
+  const pending = await migrator.getPending();
+  await retryLocks(log, () => migrator.up());
+  return pending.map(({ name }) => name);
+}
+
+const IS_NEWER = 'select exists (select from schema_state where version > $1) as newer';
 const RECORD_VERSION = 'insert into schema_state (version, oldest_compatible) values ($1, $2) on conflict do nothing';
 
 /**
@@ -82,6 +89,11 @@ export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]
     try {
       await awaitMigrationLock(lock);
       const applied = await applyPending(orm.migrator, log);
+      const { newer } = (await lock.query<{ newer: boolean }>(IS_NEWER, [NEEDED_SCHEMA])).rows[0] ?? {};
+      if (!newer) {
+        const functions = await retryLocks(log, () => applyFunctions(orm, rolePrefixOf(database)));
+        if (functions.length > 0) log.info({ functions }, 'functions of the database replaced');
+      }
       await lock.query(RECORD_VERSION, [NEEDED_SCHEMA, OLDEST_COMPATIBLE]);
       await refuseMissingPrivileges(lock, rolePrefixOf(database));
       return applied;
@@ -123,32 +135,53 @@ export const readSchemaState = (database: DatabaseUrl): Promise<SchemaState | un
 export const isCompatible = (state: SchemaState | undefined): boolean =>
   state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
 
+const OF_EARLIER_BUILD =
+  'The database was made by a build from before the first release, which this build cannot upgrade: use an empty database.';
+
+/** Returns why the database can never be migrated to this build; undefined if it can. */
+export const findEarlierBuild = (state: SchemaState | undefined): string | undefined =>
+  state && state.version < BASELINE_SCHEMA ? OF_EARLIER_BUILD : undefined;
+
 const LACKS_PRIVILEGE = 'waiting for a privilege in the database: `parley doctor` names the missing GRANT';
 
-/** Returns why this build cannot use the database, for the log; `undefined` when it can. */
-async function findObstacle(database: DatabaseUrl): Promise<[object, string] | undefined> {
+/** Why this build cannot use the database, for the log. `lasting` if no migration changes that. */
+interface Obstacle {
+  details: object;
+  message: string;
+  lasting?: boolean;
+}
+
+async function findObstacle(database: DatabaseUrl): Promise<Obstacle | undefined> {
   try {
     const state = await readSchemaState(database);
-    if (!isCompatible(state))
-      return [{ state, needed: NEEDED_SCHEMA }, 'waiting for the migrations: run `parley migrate`'];
+    const details = { state, needed: NEEDED_SCHEMA };
+    const refusal = findEarlierBuild(state);
+    if (refusal) return { details, message: refusal, lasting: true };
+    if (!isCompatible(state)) return { details, message: 'waiting for the migrations: run `parley migrate`' };
     const fault = await findPoolerFault(database);
-    return fault && [{}, `waiting: ${fault.detail}: ${fault.remedy}`];
+    return fault && { details: {}, message: `waiting: ${fault.detail}: ${fault.remedy}` };
   } catch (error) {
     const reason = (error as Error).message;
-    return [{ reason }, isDenied(error) ? LACKS_PRIVILEGE : 'waiting for the database'];
+    return { details: { reason }, message: isDenied(error) ? LACKS_PRIVILEGE : 'waiting for the database' };
   }
 }
 
 /**
  * Resolves when the schema is compatible and row-level security is effective. Waits for a running migration or an
- * unreachable database.
+ * unreachable database. `report` receives the reason for `/readyz` while the database is one that no migration makes usable.
  */
-export async function awaitSchema(database: DatabaseUrl, log: Log, signal: AbortSignal): Promise<void> {
+export async function awaitSchema(
+  database: DatabaseUrl,
+  log: Log,
+  signal: AbortSignal,
+  report: (reason: string | undefined) => void,
+): Promise<void> {
   for (let loggedAt = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
     const obstacle = await findObstacle(database);
+    report(obstacle?.lasting ? `database: ${obstacle.message}` : undefined);
     if (!obstacle) return;
     if (Date.now() - loggedAt < 10_000) continue;
     loggedAt = Date.now();
-    log.warn(...obstacle);
+    log.warn(obstacle.details, obstacle.message);
   }
 }

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { withRolePrefix } from './database-roles.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { functionNames, readFunction } from './sql-files.ts';
 
 /** A privilege that a migration has granted to a role. */
 export interface Privilege {
@@ -28,17 +29,24 @@ function readGrant(sql: string): Privilege[] {
     .flatMap(role => granted.map(each => ({ role, kind: (kind ?? 'table') as Privilege['kind'], name, ...each })));
 }
 
-/** The statements of all migrations, which need no connection to list them. */
-const statements = (): string[] =>
-  MIGRATIONS.flatMap(({ class: Listed }) => {
+/** The texts of all migrations, which need no connection to list them, and of all functions. */
+const texts = (): string[] => [
+  ...MIGRATIONS.flatMap(({ class: Listed }) => {
     const migration = Reflect.construct(Listed, []) as InstanceType<typeof Listed>;
     migration.up();
     return migration.getQueries().filter(sql => typeof sql === 'string');
-  });
+  }),
+  ...functionNames().map(readFunction),
+];
 
-/** Returns the privileges that the roles need: those that migrations grant. */
+/** The statements of a text, without comments. A function's body is taken apart too, and contains no `grant`. */
+const statementsOf = (text: string): string[] => text.replaceAll(/^--.*$/gm, '').split(/;$/m);
+
+/** Returns the privileges that the roles need: those that migrations and functions grant. */
 export const neededPrivileges = (prefix: string): Privilege[] =>
-  statements().flatMap(sql => readGrant(withRolePrefix(sql, prefix)));
+  texts()
+    .flatMap(statementsOf)
+    .flatMap(sql => readGrant(withRolePrefix(sql, prefix)));
 
 /**
  * Returns the missing ones of the privileges `$1`, as `GRANT` statements. Objects that a later migration has dropped are

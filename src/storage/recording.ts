@@ -11,7 +11,7 @@ import { type TenantEvent, writeEvents } from './events.ts';
 import type { Storage } from './orm.ts';
 import { applyLimits, completedQuestions, type Limits, type QuestionLimit, questionKeyOf } from './response-limits.ts';
 import { countAnswers } from './results.ts';
-import { type IndexedAnswer, indexAnswers, KEEP_WORDS } from './search-index.ts';
+import { type IndexedAnswer, indexAnswers } from './search-index.ts';
 import { BY_KEY } from './settings.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -60,7 +60,7 @@ const MAX_DETAIL = 1000;
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (tx): Promise<RecordedCounts> => {
-    const [recorded] = await Promise.all([markRecorded(tx, flushes), tx.query(`select ${KEEP_WORDS}, ${BY_KEY}`)]);
+    const [recorded] = await Promise.all([markRecorded(tx, flushes), tx.query(`select ${BY_KEY}`)]);
     const arrived = recorded.flatMap(flush => flush.answers);
     const [{ answers, limits }, keys] = await Promise.all([
       findTenantsAndLimits(tx, arrived),

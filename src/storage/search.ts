@@ -3,8 +3,6 @@ import { type SearchTerm, searchTerms } from '../domain/search-words.ts';
 import { toTsquery } from './lexemes.ts';
 import { endEarly, keyOf, type List, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { isIndexed, type TextKind } from './search-index.ts';
-import type { Where } from './sql.ts';
 
 /** More frequent words are not looked up in the index: scanning the list finds them sooner. */
 const MAX_HITS = 20_000;
@@ -31,13 +29,9 @@ export interface SearchableList<Row> {
   list(): List<Row>;
   /** Whether `access` is selective enough to skip the search index. */
   narrow: boolean;
-  /** The texts that must be indexed before the index can be used. */
-  kinds: readonly TextKind[];
   limits: SearchLimits;
   /** SQL condition for rows that match a `tsquery`, its only parameter. Uses the table's name. */
   matches: string;
-  /** Adds the condition that applies while the index is incomplete. */
-  filterUnindexed(list: List<Row>, search: string): Promise<void>;
   /** Returns the ids of all matching rows after a position, for a page of `limit`, or undefined if there are too many. */
   find(terms: readonly string[], limit: number, after: string[] | null): Promise<Found | undefined>;
 }
@@ -71,30 +65,13 @@ export async function searchPage<Row extends { id: string }>(
   const terms = searchTerms(search);
   if (terms.length === 0) return { rows: [], next: null };
   const queries = toQueries(tenant.tenantId, terms);
-  const [indexed, found] = await Promise.all([
-    isIndexed(tenant, searchable.kinds),
-    searchable.narrow ? undefined : searchable.find(queries, limit, after),
-  ]);
-  if (!indexed) return readUnindexed(tenant, searchable, search, limit, after);
+  const found = searchable.narrow ? undefined : await searchable.find(queries, limit, after);
   if (found) return readFound(tenant, searchable, found, limit, after);
   const list = searchable.list();
   list.filters.and(searchable.matches, queries.join(' & '));
   return readPage(tenant, list, limit, after, searchable.limits.lookAt);
 }
 
-async function readUnindexed<Row extends { id: string }>(
-  tenant: TenantStorage,
-  searchable: SearchableList<Row>,
-  search: string,
-  limit: number,
-  after: string[] | null,
-): Promise<Page<Row>> {
-  const list = searchable.list();
-  await searchable.filterUnindexed(list, search);
-  return readPage(tenant, list, limit, after, searchable.limits.lookAt);
-}
-
-/** A page usually needs only the first batch. */
 async function readFound<Row extends { id: string }>(
   tenant: TenantStorage,
   searchable: SearchableList<Row>,
@@ -149,28 +126,4 @@ export async function findConversations(
   ]);
   if (rows[0]?.found === null) return undefined;
   return { batches: rows.length > 0 ? [rows.map(({ found }) => found as string)] : [], upTo: null };
-}
-
-const HAS_WORDS = `(tenant_words(tenant_id, subject) @@ tenant_query($, $) or (select true from messages
-  where messages.tenant_id = conversations.tenant_id and conversation_id = conversations.id and kind <> 'event'
-    and tenant_words(messages.tenant_id, body) @@ tenant_query($, $) limit 1))`;
-
-/**
- * Adds the condition for conversations while the tenant's messages are being indexed: literal words with their accents,
- * by the previous version's index, which will be removed with that version.
- */
-export async function whereUnindexedWords(
-  where: Where,
-  { tenantId, query }: TenantStorage,
-  words: string,
-): Promise<void> {
-  const found = await query<{ id: string }>('select search_conversations($1, $2) as id', [
-    words,
-    CONVERSATION_LIMITS.found + 1,
-  ]);
-  if (found.length > CONVERSATION_LIMITS.found) return where.and(HAS_WORDS, tenantId, words, tenantId, words);
-  where.and(
-    'id = any($::uuid[])',
-    found.map(({ id }) => id),
-  );
 }

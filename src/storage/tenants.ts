@@ -82,7 +82,6 @@ export async function requireRoom(
 /** The functions of the database that list tenants with some kind of background work. */
 type TenantList =
   | 'tenants_to_assign'
-  | 'tenants_to_index'
   | 'tenants_to_resolve'
   | 'tenants_to_schedule'
   | 'tenants_to_wake'

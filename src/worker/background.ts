@@ -7,11 +7,9 @@ import { createSeals, type Seals, type SecretKeys } from '../platform/secrets.ts
 import type { Storage } from '../storage/orm.ts';
 import { countWebhooks, readWebhookLag } from '../storage/webhook-figures.ts';
 import { runAssignment } from './assign.ts';
-import { runCardValues } from './card-values.ts';
 import { runDeliveries } from './deliveries.ts';
 import { runMails } from './mails.ts';
 import { runRetention } from './retention.ts';
-import { runSearchIndexing } from './search-index.ts';
 import { runSequencer } from './sequencer.ts';
 import { runTimers } from './wake.ts';
 
@@ -39,12 +37,10 @@ export function startBackgroundWork({ tenants, config, secretKeys, ...deps }: Ba
   const seals = createSeals(secretKeys);
   const work = {
     retention: runRetention(deps),
-    'search indexing': runSearchIndexing({ ...deps, storage: tenants }),
     timers: runTimers(deps),
     'numbering events': runSequencer(deps),
     'delivering events': deliver({ ...deps, tenants, config, seals }),
     'sending mails': runMails({ ...deps, tenants, seals, server: mailServerOf(config), now: () => new Date() }),
-    'card values': runCardValues(deps),
     assignment: runAssignment({ ...deps, tenants }),
   };
   return Object.entries(work).map(([name, ended]) => ({ name, limitMs: 3000, run: () => ended }));

@@ -12,21 +12,20 @@ interface RoundOptions {
 }
 
 /**
- * Runs rounds of background work until the signal is aborted, or a round returns no pause. A round returns the pause
- * before the next one in milliseconds. A failed round is logged, and the next one tries again.
+ * Runs rounds of background work until the signal is aborted. A round returns the pause before the next one in
+ * milliseconds. A failed round is logged, and the next one tries again.
  */
 export async function runRounds(
   { log, signal, failure, retryMs }: RoundOptions,
-  round: () => Promise<number | undefined>,
+  round: () => Promise<number>,
 ): Promise<void> {
   while (!signal.aborted) {
-    let pauseMs: number | undefined = retryMs;
+    let pauseMs = retryMs;
     try {
       pauseMs = await round();
     } catch (error) {
       log.warn(describeFailure(error), failure);
     }
-    if (pauseMs === undefined) return;
     await pause(pauseMs, signal);
   }
 }

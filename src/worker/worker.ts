@@ -20,6 +20,8 @@ import { openSandbox } from './sandbox.ts';
 export interface WorkerProcess {
   /** Whether the schema is compatible and jobs are being consumed; false while stopping. */
   isReady(): boolean;
+  /** The reasons for `/readyz`, next to those of the process. */
+  degraded(): string[];
   /** Lists the process in `processes` under its role, until it closes. */
   list(role: string): void;
   /** Finishes the jobs in progress, then closes the connections. False when a part did not stop in time. */
@@ -70,7 +72,11 @@ export function openWorker({ databaseUrl, secretKeys, config, log, metrics, span
   let consumer: Consumer | undefined;
   let row: ProcessRow | undefined;
   let background: BackgroundWork[] = [];
-  const started = awaitSchema(databaseUrl, log, closing.signal).then(
+  let schemaFault: string | undefined;
+  const report = (reason: string | undefined) => {
+    schemaFault = reason;
+  };
+  const started = awaitSchema(databaseUrl, log, closing.signal, report).then(
     async () => {
       const deps = { storage, tenants, config, secretKeys, metrics, log, signal: closing.signal };
       background = startBackgroundWork(deps);
@@ -84,6 +90,7 @@ export function openWorker({ databaseUrl, secretKeys, config, log, metrics, span
   );
   return {
     isReady: () => consumer !== undefined && !closing.signal.aborted,
+    degraded: () => (schemaFault ? [schemaFault] : []),
     list: role => {
       row = keepProcessRow(storage, role, log);
     },

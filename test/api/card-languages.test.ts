@@ -280,17 +280,3 @@ test('a change of translations is a version, without the texts of removed steps;
   const clone = await api.request('POST', `/v1/questions/${id}/clone`, { as: tenant.key.apiKey });
   expect(clone.body).toMatchObject({ locale: 'en', translations: removed.body.translations });
 });
-
-test.each([
-  ['Translations', { translations: translated('de') }],
-  ['Recalls', { title: '{{identity.attributes.plan|x}}' }],
-])('%s cannot be published while an API process of an older schema runs', async (name, fields) => {
-  const tenant = await makeTenant(api);
-  const live = await publishQuestion(api, tenant, ENGLISH as never);
-  await api.database.query("insert into processes values (gen_random_uuid(), 'serve', '0.2.0', 27, clock_timestamp())");
-  const refused = await patchQuestion(tenant, live.id, fields);
-  expectProblem(refused, 409, 'upgrade-unfinished');
-  expect(refused.body.detail).toContain(name);
-  await api.database.query("delete from processes where version = '0.2.0'");
-  expect((await patchQuestion(tenant, live.id, fields)).status).toBe(200);
-});

@@ -229,27 +229,6 @@ test('steps of a published question are added and removed in new versions, but k
   expect(await send(tenant, { id }, { ...late, question_version: 2 })).toMatchObject({ pointer: '/values/detail' });
 });
 
-test('follow-ups cannot be published while an API process of an older schema runs', async () => {
-  const tenant = await makeTenant(api);
-  const draft = await create(tenant, { follow_ups: FOLLOW_UPS });
-  const id = v7();
-  const run = (role: string) =>
-    api.database.query(
-      `insert into processes values ($1, $2, '0.1.9', 25, clock_timestamp()) on conflict (id) do update set role = $2`,
-      [id, role],
-    );
-  await run('serve');
-  const refused = await publish(tenant, draft.body.id);
-  expectProblem(refused, 409, 'upgrade-unfinished');
-  expect(refused.body.oldest_version).toBe('0.1.9');
-  const live = await publishQuestion(api, tenant);
-  expectProblem(await patch(tenant, live.id, { follow_ups: FOLLOW_UPS }), 409, 'upgrade-unfinished');
-  expect((await patch(tenant, live.id, { title: 'New?' })).status).toBe(200);
-  await run('work');
-  expect((await publish(tenant, draft.body.id)).status).toBe(200);
-  await api.database.query('delete from processes where id = $1', [id]);
-});
-
 test('results by step show the drop-off, and equal a recount after revisions and deletions', async () => {
   const tenant = await makeTenant(api);
   const question = await publishQuestion(api, tenant, { follow_ups: FOLLOW_UPS });

@@ -276,7 +276,7 @@ test('a cursor of one tenant, identity or list does not work for another', async
 test('an assignee of another tenant is rejected like one that does not exist', async () => {
   const member = v7();
   await api.database.query(
-    `insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, 'a@b.example', 'agent', 'x', now())`,
+    `insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, gen_random_uuid(), 'agent', now())`,
     [other.uuid, member],
   );
   const assign = (id: string) =>

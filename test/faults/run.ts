@@ -70,7 +70,12 @@ function readPlan(args: string[]): Plan | undefined {
   const asked = (mode === 'soak' ? 'R27' : values.only)?.split(',');
   const unknown = asked?.filter(id => !SCENARIOS.some(scenario => scenario.id === id)) ?? [];
   if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
-  const chosen = SCENARIOS.filter(scenario => (asked ? asked.includes(scenario.id) : !scenario.onRequest));
+  const wanted = SCENARIOS.filter(scenario => (asked ? asked.includes(scenario.id) : !scenario.onRequest));
+  const chosen = wanted.filter(({ id, omitted }) => {
+    const reason = omitted?.();
+    if (reason) log(`${id}: ${reason}`);
+    return reason === undefined;
+  });
   const backendsOf = ({ backends, quick = [] }: Scenario) => (mode === 'quick' ? quick : backends);
   const earlier = values.into ? readResults(values.into) : [];
   const trials = chosen

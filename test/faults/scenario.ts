@@ -19,6 +19,8 @@ export interface Scenario {
   onRequest?: boolean;
   /** Proves the method: without its safeguard answers must be lost, otherwise the related tests would be worthless. */
   isControl?: boolean;
+  /** Returns why it cannot run now; undefined if it can. */
+  omitted?(): string | undefined;
   /** Whether it starts with empty stores and migrates them itself. */
   unmigrated?: boolean;
   /** Options of the stores. */

@@ -108,7 +108,6 @@ async function copyRows(): Promise<void> {
   for (const { name } of tables)
     await query(
       `do $$ begin
-         perform set_config('parley.words', 'kept', true);
          create temporary table copied on commit drop as
            select * from ${name} where tenant_id = '${large.tenant.uuid}' limit ${COPIED};
          update copied set tenant_id = '${small.tenant.uuid}';

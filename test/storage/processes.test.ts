@@ -4,7 +4,7 @@ import { BUILD } from '../../src/platform/build-info.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { NEEDED_SCHEMA } from '../../src/storage/migrations/index.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
-import { findRunningProcesses, keepProcessRow } from '../../src/storage/processes.ts';
+import { findRunningProcesses, keepProcessRow, requireUpgraded } from '../../src/storage/processes.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { newSecretKey } from '../support/keychain.ts';
 import { startProcess } from '../support/process.ts';
@@ -84,4 +84,25 @@ test('doctor lists running processes, and hints at different versions', async ()
   worker.kill('SIGTERM');
   expect(await worker.exited).toBe(0);
   expect((await inspect())?.detail).toBe('1 serve 0.1.0 (schema 21); no worker');
+});
+
+test('a feature is refused while an API process of an older schema runs, but not for workers and ended processes', async () => {
+  const require = () => app.transaction(tx => requireUpgraded(tx, NEEDED_SCHEMA, 'Macros'));
+  const run = (role: string, schema: number, ago: string) =>
+    database.query(
+      "insert into processes values (gen_random_uuid(), $1, '0.1.9', $2, clock_timestamp() - $3::interval)",
+      [role, schema, ago],
+    );
+  await database.query('delete from processes'); // of other tests
+  await run('work', NEEDED_SCHEMA - 1, '1 second');
+  await run('serve', NEEDED_SCHEMA - 1, '61 seconds');
+  await run('serve', NEEDED_SCHEMA, '1 second');
+  await require();
+  await run('start', NEEDED_SCHEMA - 1, '1 second');
+  await expect(require()).rejects.toMatchObject({
+    code: 'upgrade-unfinished',
+    message: expect.stringContaining('Macros need all API processes to run this version'),
+    options: { extra: { oldest_version: '0.1.9' } },
+  });
+  await database.query('delete from processes');
 });

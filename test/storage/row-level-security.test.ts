@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withClient } from '../../src/platform/postgres-client.ts';
 import { checkRoles } from '../../src/storage/database-roles.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -11,7 +10,6 @@ const WORKER_TABLES = [
   'answer_words',
   'answers',
   'card_records',
-  'card_value_backlog',
   'conversation_tombstones',
   'deleted_answers',
   'deleted_conversations',
@@ -85,11 +83,6 @@ async function tablesWithRows(
 
 beforeAll(async () => {
   database = await createDatabase();
-  await withClient(
-    database.url,
-    client => // before all connections for which it avoids rows in the table of unindexed texts
-      client.query(`alter database ${client.database} set parley.words = 'kept'`),
-  );
   app = database.storage('parley_app');
   worker = database.storage('parley_worker');
   columns = (await readColumns(database)).filter(({ nullable }) => !nullable);

@@ -14,11 +14,9 @@ import { changeMessage } from '../../src/storage/message-edits.ts';
 import { type Added, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
-import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
-import { searchIndexing } from '../../src/worker/search-index.ts';
 import { createDatabase } from '../support/database.ts';
-import { finish, loopDeps } from '../support/loops.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
+import { findUnindexed } from '../support/words.ts';
 
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -52,8 +50,6 @@ const searchConversations = async (q: string, whose = tenant): Promise<string[]>
   (await listConversations(whose, { side: 'team', q }, 100, null)).rows.map(({ id }) => id);
 const countWords = async (table: 'answer_words' | 'message_words'): Promise<number> =>
   (await database.query(`select from ${table} where tenant_id = $1`, [tenant.tenantId])).length;
-const index = () => finish(searchIndexing({ ...loopDeps(), storage: app }));
-const areIndexed = (...kinds: TextKind[]) => isIndexed(tenant, kinds);
 const reply = (body: string) => ({ body, format: 'text', kind: 'reply' }) as const;
 
 describe('answers', () => {
@@ -131,7 +127,7 @@ describe('answers', () => {
       "insert into tenants (id, name, retention_answers_days, created_at) values ($1, 'x', 30, now())",
       [tenant.tenantId],
     );
-    await worker.query('select expire_answers($1, 100)', [tenant.tenantId]);
+    await worker.query('select expire_answers($1, 100, now())', [tenant.tenantId]);
     expect(await countWords('answer_words')).toBe(0);
   });
 });
@@ -198,89 +194,12 @@ test('a deleted tenant leaves no word behind', async () => {
   expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([0, 0]);
 });
 
-describe('texts of the previous version', () => {
-  /** Writes like a process without support for the index: deletes the words and records the text as unindexed. */
-  const forget = async (): Promise<void> => {
-    await database.query('delete from answer_words where tenant_id = $1', [tenant.tenantId]);
-    await database.query('delete from message_words where tenant_id = $1', [tenant.tenantId]);
-    await database.query('update answers set comment = comment where tenant_id = $1', [tenant.tenantId]);
-    await database.query('update messages set body = body where tenant_id = $1', [tenant.tenantId]);
-    await database.query('update conversations set subject = subject where tenant_id = $1', [tenant.tenantId]);
-  };
-
-  test('are found immediately, and by the index once they are indexed', async () => {
-    await store('some words');
-    const id = await start('about', 'Müller');
-    await forget();
-    expect(await areIndexed('answer')).toBe(false);
-    expect(await areIndexed('message', 'subject')).toBe(false);
-    expect(await searchAnswers('words')).toEqual(['some words']);
-    expect(await searchConversations('müller')).toEqual([id]);
-    await index();
-    expect(await areIndexed('answer', 'message', 'subject')).toBe(true);
-    expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([1, 2]);
-    expect(await searchConversations('mueller')).toEqual([id]);
-  });
-
-  test('are not marked as unindexed if the words were written with the text', async () => {
-    await store('some words');
-    const id = await start('about', 'it');
-    await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'again' }, () => undefined);
-    expect(await database.query('select from unindexed_texts where tenant_id = $1', [tenant.tenantId])).toEqual([]);
-  });
-
-  test('inserted by a process of that version are marked as unindexed', async () => {
-    const answer = await store(null);
-    await database.query(
-      `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', $2::uuid, 'comment', 'old words'))).*
-       from answers where tenant_id = $1 and id = $3`,
-      [tenant.tenantId, v7(), answer.id],
-    );
-    expect(await areIndexed('answer')).toBe(false);
-    await index();
-    expect(await searchAnswers('old')).toEqual(['old words']);
-  });
-
-  test('are not indexed while they are being changed, but afterwards, and not at all once deleted', async () => {
-    const [busy, gone] = [await store('busy'), await store('gone')];
-    await forget();
-    await deleteAnswer(tenant, gone.id, () => undefined);
-    await tenant.transaction(async session => {
-      await session.query('select from answers where tenant_id = $1 and id = $2 for update', [
-        tenant.tenantId,
-        busy.id,
-      ]);
-      await index();
-      expect(await countWords('answer_words')).toBe(0);
-      expect(await areIndexed('answer')).toBe(false);
-    });
-    await index();
-    expect(await countWords('answer_words')).toBe(1);
-    expect(await areIndexed('answer')).toBe(true);
-  });
-});
-
-test('texts stored before the index are indexed batch by batch, and found meanwhile', async () => {
-  const answers = Array.from({ length: 2500 }, (_, number) =>
-    anAcceptedAnswer({
-      tenant_id: tenant.tenantId,
-      comment: number % 5 === 0 ? `comment ${number}` : null,
-      received_at: new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString(),
-    }),
-  );
-  await recordAnswers(worker, [{ flush: v7(), answers }]);
-  const id = await start('about', 'something');
-  for (const words of ['answer_words', 'message_words'])
-    await database.query(`delete from ${words} where tenant_id = $1`, [tenant.tenantId]);
-  await database.query(
-    `insert into search_backlog select $1, kind, 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-     from unnest(array['answer', 'message', 'subject']) as kind`,
-    [tenant.tenantId],
-  );
-  expect(await searchAnswers('comment 1005')).toEqual(['comment 1005']);
-  expect(await searchConversations('something')).toEqual([id]);
-  await index();
-  expect(await areIndexed('answer', 'message', 'subject')).toBe(true);
-  expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([500, 2]);
-  expect(await searchAnswers('1005')).toEqual(['comment 1005']);
+test('the words of every text are written with it', async () => {
+  const { id: answer } = await store('some words');
+  const id = await start('about', 'it');
+  await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'again' }, () => undefined);
+  expect(await findUnindexed(database, tenant.tenantId)).toEqual([]);
+  expect([await searchConversations('again'), await searchConversations('about')]).toEqual([[id], []]);
+  await database.query('delete from answer_words where id = $1', [answer]);
+  expect(await findUnindexed(database, tenant.tenantId)).toEqual([{ kind: 'answer', id: answer }]);
 });

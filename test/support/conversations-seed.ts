@@ -1,11 +1,10 @@
 /**
  * Returns a statement that inserts $1 open conversations with one message each into the only tenant. Latest activity first
  * is the order of their numbers: the identities are `user|1`, `user|2` and so on. The message of number `needle` ends with
- * this word. `parley.words` keeps the worker from indexing them, which would take a minute for all.
+ * this word. Their words are not indexed.
  */
 export const seedConversations = (needle = 0): string => `
-with kept as materialized (select set_config('parley.words', 'kept', true)),
-tenant as (select id from tenants, kept), made as (
+with tenant as (select id from tenants), made as (
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
     source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
     team_unread, created_at, updated_at, team_updated_at, last_activity_at)

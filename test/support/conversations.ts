@@ -107,7 +107,10 @@ function rowsOf(api: () => TestApi) {
   async function makeMember(tenant: TestTenant): Promise<string> {
     const id = v7();
     await api().database.query(
-      "insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, $3, 'agent', 'x', now())",
+      `with account as (
+         insert into accounts (id, email, name, recovery_hashes, created_at) values ($2, $3, '', '{}', now()) returning id
+       )
+       insert into members (tenant_id, id, account_id, role, created_at) select $1, id, id, 'agent', now() from account`,
       [tenant.uuid, id, `${id}@acme.example`],
     );
     return toTypeId('member', id);

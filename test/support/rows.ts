@@ -66,7 +66,7 @@ const SAMPLES: Record<string, string> = {
 
 /**
  * Inserts many rows in one statement. `given` are expressions in SQL, in which `n` counts the rows; other required columns get
- * samples. `parley.words` keeps the worker from indexing their texts.
+ * samples.
  */
 export async function insertMany(
   database: Pick<TestDatabase, 'query'>,
@@ -82,9 +82,7 @@ export async function insertMany(
   );
   const names = columns.map(({ name }) => `"${name}"`).join(', ');
   const values = columns.map(({ name, type }) => given[name] ?? SAMPLES[type]).join(', ');
-  await database.query(
-    `with kept as materialized (select set_config('parley.words', 'kept', true))
-     insert into ${table} (${names}) select ${values} from kept, generate_series(1, $1::int) as n`,
-    [count],
-  );
+  await database.query(`insert into ${table} (${names}) select ${values} from generate_series(1, $1::int) as n`, [
+    count,
+  ]);
 }

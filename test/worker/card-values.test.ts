@@ -2,12 +2,9 @@ import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { deleteAnswer } from '../../src/storage/answers.ts';
-import { keepValues, listTenantsWithoutValues } from '../../src/storage/card-values.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { expireAnswers } from '../../src/storage/retention.ts';
-import { runCardValues } from '../../src/worker/card-values.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
-import { loopDeps } from '../support/loops.ts';
 import { anAcceptedAnswer, anAnswer, answerTo, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
 const api = await createApi();
@@ -129,29 +126,5 @@ describe('the value in a card record', () => {
     ]);
     await expire(60);
     expect(await keptValues(tenant)).toEqual([null]);
-  });
-
-  test('of answers stored before there were values is added by the worker, after a stop too', async () => {
-    const tenant = await makeTenant(api);
-    const questions = Array.from({ length: 3 }, () => v7());
-    const answers = questions.flatMap(question =>
-      Array.from({ length: 250 }, (_, index) => write(tenant, question, index / 100, index % 11)),
-    );
-    await store(...answers);
-    await store(write(tenant, questions[2] as string, 5, 'a text'));
-    const forget = 'update card_records set last_value = null, last_answer_id = null where tenant_id = $1';
-    await api.database.query(`${forget} and question_id <> $2`, [tenant.uuid, questions[2]]);
-    await api.database.query(
-      `insert into card_value_backlog values ($1, 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff')`,
-      [tenant.uuid],
-    );
-    const storage = api.database.storage('parley_worker');
-    expect(await keepValues(storage, tenant.uuid)).toBe(500);
-    const stopped = new AbortController();
-    stopped.abort();
-    await runCardValues({ ...loopDeps(), storage, signal: stopped.signal });
-    await runCardValues({ ...loopDeps(), storage });
-    expect((await keptValues(tenant)).toSorted()).toEqual([249 % 11, 249 % 11, null]);
-    expect(await listTenantsWithoutValues(storage)).toEqual([]);
   });
 });

@@ -376,9 +376,10 @@ describe('conversations', () => {
     const ids = [await talk(31, 'resolved'), await talk(32, 'resolved'), await talk(33, 'resolved')];
     await api.database.query('update conversations set last_seq = 3000 where id = any($1)', [ids]);
     await retain({ conversations_days: 30 });
-    const [first] = await worker.query<{ count: number }>('select expire_conversations($1, 100, 5000) as count', [
-      tenant.uuid,
-    ]);
+    const [first] = await worker.query<{ count: number }>(
+      'select expire_conversations($1, 100, 5000, now()) as count',
+      [tenant.uuid],
+    );
     expect(first?.count).toBe(2);
     expect(await expire()).toEqual({ conversations: 1 });
   });
@@ -392,7 +393,7 @@ test("a running worker applies a tenant's retention, and only workers may", asyn
   await using running = await createWorker(api);
   await waitFor(async () => (await idsIn('answers')).length === 0);
   expect(await running.metrics.render()).toContain('parley_expired_total{kind="answers"}');
-  await expect(storageOf(api).query('select expire_answers($1, 1)', [tenant.uuid])).rejects.toThrow(
+  await expect(storageOf(api).query('select expire_answers($1, 1, now())', [tenant.uuid])).rejects.toThrow(
     'permission denied',
   );
 });

@@ -4,10 +4,8 @@ import type { Storage } from '../../src/storage/orm.ts';
 import { OLD_DELIVERIES } from '../../src/storage/retention.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { assignment } from '../../src/worker/assign.ts';
-import { cardValues } from '../../src/worker/card-values.ts';
 import { erasure } from '../../src/worker/erasure.ts';
 import { EXPIRY, expiring, forgetting, OLD } from '../../src/worker/retention.ts';
-import { searchIndexing } from '../../src/worker/search-index.ts';
 import { runSequencer } from '../../src/worker/sequencer.ts';
 import { createTenantRounds, type TenantWork } from '../../src/worker/tenant-rounds.ts';
 import { schedules, silence, snoozes } from '../../src/worker/wake.ts';
@@ -135,21 +133,6 @@ const LOOPS: Record<string, Loop> = {
     make: (tenantId, rows) =>
       insertMany(database, 'questions', { ...of(tenantId), status: "'live'", end_at: old }, rows),
   },
-  'search index': {
-    work: () => searchIndexing({ ...loopDeps(), storage: app }),
-    fails: ['unindexed_texts', 'delete'],
-    rows: ['unindexed_texts', 'true'],
-    make: (tenantId, rows) => insertMany(database, 'unindexed_texts', { ...of(tenantId), kind: "'answer'" }, rows),
-  },
-  'card values': {
-    work: () => cardValues(deps()),
-    fails: ['card_value_backlog', 'update or delete'],
-    rows: ['card_value_backlog', 'true'],
-    make: async (tenantId, rows) => {
-      await makeAnswers(tenantId, rows);
-      await insertMany(database, 'card_value_backlog', { ...of(tenantId), before_at: "'infinity'" }, 1);
-    },
-  },
   'retention of answers': {
     work: () => expiring(EXPIRY[0] as never, batchDeps()),
     fails: ['answers', 'delete'],
@@ -185,11 +168,11 @@ const LOOPS: Record<string, Loop> = {
   },
   erasure: {
     work: () => erasure(deps()),
-    fails: ['unindexed_texts', 'delete'],
-    rows: ['unindexed_texts', 'true'],
+    fails: ['test_answers', 'delete'],
+    rows: ['test_answers', 'true'],
     make: async (tenantId, rows) => {
       await database.query('insert into deleted_tenants values ($1, now())', [tenantId]);
-      await insertMany(database, 'unindexed_texts', { ...of(tenantId), kind: "'answer'" }, rows);
+      await insertMany(database, 'test_answers', of(tenantId), rows);
     },
   },
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Action } from '../../domain/audit-log.ts';
-import { copyRules, hasLaterRules, refuseRules, toCardRules } from '../../domain/card-rules.ts';
+import { copyRules, refuseRules, toCardRules } from '../../domain/card-rules.ts';
 import { noCounts } from '../../domain/counts.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { filterOf, pageOf, pageQuery } from '../../domain/pages.ts';
@@ -17,7 +17,6 @@ import {
 } from '../../domain/question-changes.ts';
 import { presentQuestion, presentVersion } from '../../domain/question-replies.ts';
 import { QuestionTemplate, questionTemplates } from '../../domain/question-templates/templates.ts';
-import { recalledAttributes } from '../../domain/question-texts.ts';
 import { QuestionType } from '../../domain/questions/types/index.ts';
 import {
   NewQuestion,
@@ -31,8 +30,6 @@ import {
 import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
 import { requireKnownQuestions } from '../../storage/audience-references.ts';
-import { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA } from '../../storage/migrations/index.ts';
-import { requireUpgraded } from '../../storage/processes.ts';
 import {
   deleteQuestion as deleteQuestionRow,
   findQuestion,
@@ -146,17 +143,6 @@ export const readQuestion = operation({
   },
 });
 
-/**
- * Throws 409 while API processes run that would refuse the answers to a question with follow-ups, show recalls as they
- * are written, or lose translations when they store a version.
- */
-async function requireSupport(question: QuestionRow, tx: Transaction): Promise<void> {
-  if (question.follow_ups.length > 0) await requireUpgraded(tx, FOLLOW_UPS_SCHEMA, 'Follow-ups');
-  if (Object.keys(question.translations).length > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Translations');
-  if (recalledAttributes(question).size > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Recalls of attributes');
-  if (hasLaterRules(question)) await requireUpgraded(tx, CARD_RULES_SCHEMA, 'Audiences, schedules and limits');
-}
-
 export const patchQuestion = operation({
   ...shared,
   id: 'patchQuestion',
@@ -182,7 +168,6 @@ export const patchQuestion = operation({
       const isPublished = question.status !== 'draft' && body.follow_ups !== undefined;
       applyPatch(question, body, isPublished ? await listPublishedSteps(tx, tenantId, params.id) : [], now());
       await requireKnownQuestions(tx, tenantId, body.audience);
-      if (question.status !== 'draft') await requireSupport(question, tx);
     };
     return presentQuestion(
       await updateQuestion(storage.forTenant(tenantId), params.id, now(), change, actorOf(caller)),
@@ -270,7 +255,6 @@ const actionOperation = (action: QuestionAction) =>
         if (action === 'publish') {
           finishContent(question);
           await requireKnownQuestions(tx, caller.tenantId, question.audience); // others may have changed or be gone
-          await requireSupport(question, tx);
         }
         if (to === 'live') refuseEnded(question, at);
         if (action === 'publish') startQuestion(question, at);

@@ -39,9 +39,12 @@ export function watchReadiness(deps: ReadinessDeps): Readiness {
   let isPrepared = false;
   let queueReached = false;
   let databaseFault: string | undefined;
+  let schemaFault: string | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const started = awaitSchema(databaseUrl, log, closing.signal)
+  const started = awaitSchema(databaseUrl, log, closing.signal, reason => {
+    schemaFault = reason;
+  })
     .then(() => derivedKeys.load(closing.signal))
     .then(
       () => {
@@ -68,6 +71,7 @@ export function watchReadiness(deps: ReadinessDeps): Readiness {
 
   const isStarted = () => isPrepared && queueReached;
   const degraded = () => [
+    ...(schemaFault ? [schemaFault] : []),
     ...(databaseFault ? [databaseFault] : []),
     ...queue.health().reasons.map(reason => `queue: ${reason}`),
     ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),

@@ -21,10 +21,3 @@ export const CardRecordEntity = defineEntity({
     counted_since: moment().nullable(),
   },
 });
-
-/** Progress of adding the values of a tenant's older answers to card records: those below the mark are not added yet. */
-export const CardValueBacklogEntity = defineEntity({
-  name: 'CardValueBacklog',
-  tableName: 'card_value_backlog',
-  properties: { tenant_id: uuid().primary(), before_at: moment(), before_id: uuid() },
-});

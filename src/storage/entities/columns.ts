@@ -11,5 +11,5 @@ export const textArray = () => p.array<string>().columnType('text[]');
 export const uuidArray = () => p.array<string>().columnType('uuid[]');
 export const json = <T>() => p.json<T>();
 
-/** A partial or full-text index that is defined only in a migration; the entity refers to its name. */
+/** A partial or full-text index that is defined only in the schema or a migration; the entity refers to its name. */
 export const indexFromMigration = (name: string) => ({ name, expression: `create index ${name}` });

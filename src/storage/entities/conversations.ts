@@ -56,7 +56,6 @@ export const ConversationEntity = defineEntity({
     { name: 'conversations_created', properties: ['tenant_id', 'created_at', 'id'] },
     indexFromMigration('conversations_counted_unread'),
     indexFromMigration('conversations_tagged'),
-    indexFromMigration('conversations_words'),
     indexFromMigration('conversations_snoozed'),
     indexFromMigration('conversations_snoozed_of_tenant'),
     indexFromMigration('conversations_to_assign'),

@@ -3,7 +3,7 @@ import { AnswerEntity, DeletedAnswerEntity } from './answers.ts';
 import { ApiKeyEntity } from './api-keys.ts';
 import { AssignmentRulesEntity } from './assignment-rules.ts';
 import { AuditEntryEntity } from './audit-log.ts';
-import { CardRecordEntity, CardValueBacklogEntity } from './card-records.ts';
+import { CardRecordEntity } from './card-records.ts';
 import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DeliveryEntity } from './deliveries.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
@@ -36,7 +36,7 @@ import { QuestionEntity, QuestionVersionEntity } from './questions.ts';
 import { RateCounterEntity } from './rate-counters.ts';
 import { QuestionResultEntity, QuestionStepResultEntity, ResponseQuotaEntity } from './results.ts';
 import { SchemaStateEntity } from './schema-state.ts';
-import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTextEntity } from './search.ts';
+import { AnswerWordsEntity, MessageWordsEntity } from './search.ts';
 import { SessionEntity } from './sessions.ts';
 import { DeletedTenantEntity, TenantEntity } from './tenants.ts';
 import { TestAnswerEntity } from './test-answers.ts';
@@ -66,12 +66,9 @@ export const ENTITIES = [
   ResponseQuotaEntity,
   AnswerWordsEntity,
   MessageWordsEntity,
-  UnindexedTextEntity,
-  SearchBacklogEntity,
   DeletedAnswerEntity,
   TestAnswerEntity,
   CardRecordEntity,
-  CardValueBacklogEntity,
   IdentityEntity,
   ProfileChangeEntity,
   QuarantinedAnswerEntity,

@@ -1,26 +1,21 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { int, moment, text, uuid } from './columns.ts';
 
-/** A member of a tenant's team. `email` and `password_hash` are only for the previous version. */
+/** A member of a tenant's team. */
 export const MemberEntity = defineEntity({
   name: 'Member',
   tableName: 'members',
   properties: {
     tenant_id: uuid().primary(),
     id: uuid().primary(),
-    email: text().nullable(),
     role: text(),
-    password_hash: text().nullable(),
     created_at: moment(),
     account_id: uuid(),
     availability: text().default('active'),
     capacity: int().default(20),
   },
   indexes: [{ name: 'members_of_account', properties: ['account_id'] }],
-  uniques: [
-    { name: 'members_email_key', properties: ['tenant_id', 'email'] },
-    { name: 'members_account_key', properties: ['tenant_id', 'account_id'] },
-  ],
+  uniques: [{ name: 'members_account_key', properties: ['tenant_id', 'account_id'] }],
 });
 
 export const InvitationEntity = defineEntity({

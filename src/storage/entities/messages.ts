@@ -24,7 +24,7 @@ export const MessageEntity = defineEntity({
     event: json<MessageEvent>().nullable(),
     mentions: uuidArray().defaultRaw(`'{}'`),
   },
-  indexes: [indexFromMigration('messages_words'), indexFromMigration('messages_notes')],
+  indexes: [indexFromMigration('messages_notes')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
     {

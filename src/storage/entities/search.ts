@@ -26,17 +26,3 @@ export const MessageWordsEntity = defineEntity({
   },
   indexes: [indexFromMigration('message_words_found')],
 });
-
-/** Texts that the previous version wrote without words. */
-export const UnindexedTextEntity = defineEntity({
-  name: 'UnindexedText',
-  tableName: 'unindexed_texts',
-  properties: { tenant_id: uuid().primary(), kind: text().primary(), id: uuid().primary() },
-});
-
-/** Progress of indexing a tenant's older texts: those below the marks have no words yet. */
-export const SearchBacklogEntity = defineEntity({
-  name: 'SearchBacklog',
-  tableName: 'search_backlog',
-  properties: { tenant_id: uuid().primary(), kind: text().primary(), before_at: moment(), before_id: uuid() },
-});

@@ -6,7 +6,7 @@ import { answerTo, aQuestion } from '../../support/make.ts';
 import { runCommand } from '../../support/process.ts';
 import type { ReplyStatus } from '../ledger.ts';
 import { type Sender, tally } from '../load.ts';
-import { checkOutPrevious, type PreviousVersion } from '../previous-version.ts';
+import { checkOutPrevious, findPrevious, NO_PREVIOUS, type PreviousVersion } from '../previous-version.ts';
 import { BOTH, type Scenario } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import { startWatch } from '../watch.ts';
@@ -109,8 +109,9 @@ export const upgrade: Scenario = {
   backends: BOTH,
   exclusive: true,
   unmigrated: true,
+  omitted: () => (findPrevious() ? undefined : NO_PREVIOUS),
   async run(world) {
-    using previous = await checkOutPrevious();
+    using previous = await checkOutPrevious(findPrevious() as string);
     world.note(`previous version: ${previous.ref}`);
     await runPrevious(world, previous, ['migrate']);
     const { program } = previous;
