@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../src/platform/log.ts';
-import { listEvents, readFeedBounds } from '../src/storage/events.ts';
-import { openStorage } from '../src/storage/orm.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
+import { listEvents, readFeedBounds } from '../src/storage/events/events.ts';
 import type { Bench, Measured } from './bench.ts';
 import { measureLoad } from './load.ts';
 import { median, quantile } from './numbers.ts';

@@ -1,6 +1,6 @@
 import { createLog } from '../src/platform/log.ts';
-import { listAnswers } from '../src/storage/answers.ts';
-import { openStorage } from '../src/storage/orm.ts';
+import { listAnswers } from '../src/storage/answers/answers.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
 import type { Bench } from './bench.ts';
 import { awaitQuiet, type Cost, startMeter } from './cpu.ts';
 import type { Curve } from './curve.ts';

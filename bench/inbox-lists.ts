@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { createLog } from '../src/platform/log.ts';
-import { type ConversationFilter, listConversations } from '../src/storage/conversation-lists.ts';
-import { openStorage, type TenantStorage } from '../src/storage/orm.ts';
+import { type ConversationFilter, listConversations } from '../src/storage/conversations/conversation-lists.ts';
+import { openStorage, type TenantStorage } from '../src/storage/database/orm.ts';
 import type { Figures } from './bench.ts';
 import { COLUMNS } from './floor/keyset.ts';
 import { INBOX_MEMBERS } from './inbox-world.ts';

@@ -1,4 +1,4 @@
-import type { ConversationFilter } from '../src/storage/conversation-lists.ts';
+import type { ConversationFilter } from '../src/storage/conversations/conversation-lists.ts';
 import { uuidOf } from './skewed.ts';
 
 /** Members of the large tenant. */

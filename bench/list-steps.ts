@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { createLog } from '../src/platform/log.ts';
-import { listConversations } from '../src/storage/conversation-lists.ts';
-import { openStorage } from '../src/storage/orm.ts';
+import { listConversations } from '../src/storage/conversations/conversation-lists.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
 import type { Bench, Measured } from './bench.ts';
 import { awaitQuiet } from './cpu.ts';
 import { RAW_KEYSET } from './floor/keyset.ts';

@@ -35,7 +35,7 @@ export const skewedConversation = ((): string => {
   return `00000000-0001-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}`;
 })();
 
-/** As `tagOf` in `src/storage/lexemes.ts`. */
+/** As `tagOf` in `src/storage/search/lexemes.ts`. */
 const TAG = `translate(left(encode(sha256(convert_to(tenant::text, 'UTF8')), 'base64'), 4), '+/', '-_')`;
 
 /** The number of different texts of the large tenant and of each small one. */
@@ -76,7 +76,7 @@ const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
 
 /**
  * The words of a text as if they had been indexed at the time of row `n`, the last one at the end of this week: those of the
- * large tenant with the marks of `src/storage/lexemes.ts`.
+ * large tenant with the marks of `src/storage/search/lexemes.ts`.
  */
 const wordsOfRow = (rows: string): string => {
   const week = `(floor(extract(epoch from now()) / 604800)::int - (${rows} - n) * 2 / 604800) % 52`;

@@ -2,7 +2,7 @@ import { createCatalog } from '../src/api/cache/catalog.ts';
 import type { Notices } from '../src/coordination/notices.ts';
 import { createCaches } from '../src/platform/caches.ts';
 import { createLog } from '../src/platform/log.ts';
-import { openStorage } from '../src/storage/orm.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
 import { collectAfterTurn } from '../test/support/memory.ts';
 import type { Bench, Measured } from './bench.ts';
 import { peakMb } from './cpu.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { AcceptedAnswer } from '../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../src/domain/answers/answers.ts';
 import { parseTypeId } from '../src/domain/ids.ts';
 import { createLog } from '../src/platform/log.ts';
 import { connectQueue, type QueueConnection } from '../src/queue/connection.ts';
@@ -8,8 +8,8 @@ import { KEPT_UNTIL_DONE } from '../src/queue/isolation.ts';
 import type { RecordAnswers } from '../src/queue/jobs.ts';
 import { entryOfFlush } from '../src/queue/pending.ts';
 import { addCounted } from '../src/queue/pending-redis.ts';
-import { openStorage } from '../src/storage/orm.ts';
-import { type Flush, recordAnswers } from '../src/storage/recording.ts';
+import { type Flush, recordAnswers } from '../src/storage/answers/recording.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
 import type { Bench, Measured } from './bench.ts';
 import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
 import { copyAnswers } from './floor/copy.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { AcceptedAnswer } from '../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../src/domain/answers/answers.ts';
 import { withClient } from '../src/platform/postgres-client.ts';
 import { type Skew, skewedQuestions, skewedTenants } from './skewed.ts';
 import { storeAnswers } from './store-steps.ts';

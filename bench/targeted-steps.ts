@@ -1,6 +1,6 @@
 import { createLog } from '../src/platform/log.ts';
-import { readCardHistory } from '../src/storage/cards.ts';
-import { openStorage } from '../src/storage/orm.ts';
+import { readCardHistory } from '../src/storage/answers/cards.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
 import type { Bench, Measured } from './bench.ts';
 import { peakMb } from './cpu.ts';
 import { costRow } from './http-steps.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../src/platform/log.ts';
 import { createSeals } from '../src/platform/secrets.ts';
-import { openStorage } from '../src/storage/orm.ts';
-import { insertWebhook } from '../src/storage/webhooks.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
+import { insertWebhook } from '../src/storage/webhooks/webhooks.ts';
 import type { Bench, Measured } from './bench.ts';
 import { peakMb, startMeter } from './cpu.ts';
 import { median } from './numbers.ts';

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { NewApiKey } from '../src/domain/api-keys.ts';
 import { parseTypeId, toTypeId } from '../src/domain/ids.ts';
-import { TOKEN_HEADER, TOKEN_LIFETIME_SECONDS } from '../src/domain/tokens.ts';
+import { NewApiKey } from '../src/domain/team/api-keys.ts';
+import { TOKEN_HEADER, TOKEN_LIFETIME_SECONDS } from '../src/domain/team/tokens.ts';
 import { createLog } from '../src/platform/log.ts';
 import { createSeals } from '../src/platform/secrets.ts';
-import { insertApiKey } from '../src/storage/api-keys.ts';
-import { openStorage } from '../src/storage/orm.ts';
-import { insertTenant } from '../src/storage/tenants.ts';
+import { openStorage } from '../src/storage/database/orm.ts';
+import { insertApiKey } from '../src/storage/team/api-keys.ts';
+import { insertTenant } from '../src/storage/tenants/tenants.ts';
 import type { LoadRequest } from './load.ts';
 
 export interface Tenant {

@@ -1,38 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cycles, filesUnder, type Import, importsOf, packageOf, ROOT, type Source, SRC } from './support/modules.ts';
-
-/** The folders that each folder may import, in addition to itself. */
-const MAY_IMPORT: Record<string, string[]> = {
-  main: ['commands', 'platform', 'api'],
-  commands: ['api', 'worker', 'queue', 'storage', 'domain', 'platform'],
-  api: ['queue', 'coordination', 'storage', 'domain', 'platform'],
-  worker: ['queue', 'coordination', 'storage', 'domain', 'platform'],
-  queue: ['domain', 'platform'],
-  coordination: ['domain', 'platform'],
-  storage: ['domain', 'platform'],
-  platform: [],
-  domain: [],
-};
-
-/** The files and folders of `src/api`, lowest first. Each imports only itself and those before it, including types. */
-const API_ORDER = [
-  'caller.ts',
-  'http',
-  'credentials',
-  'cache',
-  'watch',
-  'site',
-  'deps.ts',
-  'operation.ts',
-  'pipeline',
-  'routes',
-  'openapi',
-  'openapi.ts',
-  'app.ts',
-  'server.ts',
-];
+import { MAY_IMPORT, ORDER } from './support/structure.ts';
 
 /** The folders that may import each package. Unlisted packages must not be used. */
 const OWNERS: Record<string, string[]> = {
@@ -97,15 +67,16 @@ const forbiddenArrows = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** The file or folder of `src/api` that contains a path; undefined elsewhere. */
-const roomOf = (path: string): string | undefined => (path.startsWith('api/') ? path.split('/')[1] : undefined);
+/** The file or folder of a folder of `ORDER` that contains a path. */
+const roomOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** Imports in `src/api` against the order of dependency. */
+/** Imports within a folder against its order of dependency. */
 const upwardArrows = (imports: Import[]): string[] =>
   imports
     .filter(({ isOurs, from, to }) => {
-      const [room, target] = [roomOf(from), roomOf(to)];
-      return isOurs && room && target && API_ORDER.indexOf(target) > API_ORDER.indexOf(room);
+      const order = ORDER[folderOf(from)];
+      if (!isOurs || !order || folderOf(to) !== folderOf(from)) return false;
+      return order.indexOf(roomOf(to)) > order.indexOf(roomOf(from));
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
@@ -148,15 +119,17 @@ const defaultExports = (sources: Source[]): string[] =>
     .filter(({ path }) => !DEFAULT_EXPORTS.includes(path) && !isConfiguration(path))
     .map(({ path }) => path);
 
+/** Whether a layer has a file of a resource, at the top or in a folder. */
+const hasLayer = (paths: string[], layer: string, resource: string): boolean =>
+  paths.some(path => path.startsWith(`${layer}/`) && path.endsWith(`/${resource}.ts`));
+
 /** Resources that exist in one layer and are missing in the layer below. */
 function missingLayers(paths: string[]): string[] {
-  const resources = (folder: string) =>
-    paths
-      .filter(path => dirname(path) === folder && !path.endsWith('/index.ts'))
-      .map(path => path.slice(folder.length + 1, -'.ts'.length));
   const without = (upper: string, lower: string, but: string[]) =>
-    resources(upper)
-      .filter(name => !but.includes(name) && !resources(lower).includes(name))
+    paths
+      .filter(path => dirname(path) === upper && !path.endsWith('/index.ts'))
+      .map(path => path.slice(upper.length + 1, -'.ts'.length))
+      .filter(name => !but.includes(name) && !hasLayer(paths, lower, name))
       .map(name => `${upper}/${name}.ts has no ${lower}/${name}.ts`);
   return [
     ...without('api/routes', 'domain', ['probes']),
@@ -217,7 +190,7 @@ describe('folders', () => {
     ['worker/handlers/x.ts', '../../api/server.ts'],
     ['storage/x.ts', '../queue/producer.ts'],
     ['queue/x.ts', '../coordination/notices.ts'],
-    ['coordination/x.ts', '../storage/orm.ts'],
+    ['coordination/x.ts', '../storage/database/orm.ts'],
     ['domain/x.ts', '../platform/log.ts'],
     ['platform/x.ts', '../domain/ids.ts'],
     ['main.ts', './storage/orm.ts'],
@@ -228,9 +201,15 @@ describe('folders', () => {
     expect(forbiddenArrows(madeUp(path, `import type { X } from '${specifier}';`))).toHaveLength(1);
   });
 
-  test('of the API import only those before them in the order of dependency', () => {
+  test('import only those before them in the order of dependency', () => {
     expect(upwardArrows(imports)).toEqual([]);
-    expect(new Set(API_ORDER)).toEqual(new Set(readdirSync(join(SRC, 'api'))));
+    for (const [folder, order] of Object.entries(ORDER)) {
+      const rooms = sources.filter(({ path }) => folderOf(path) === folder).map(({ path }) => roomOf(path));
+      expect(new Set(rooms)).toEqual(new Set(order));
+    }
+    expect(upwardArrows(madeUp('storage/team/x.ts', "import { x } from '../answers/x.ts';"))).toHaveLength(1);
+    expect(upwardArrows(madeUp('storage/answers/x.ts', "import { x } from '../team/x.ts';"))).toEqual([]);
+    expect(upwardArrows(madeUp('domain/text.ts', "import { x } from './rules/x.ts';"))).toHaveLength(1);
     expect(upwardArrows(madeUp('api/http/x.ts', "import type { ApiDeps } from '../deps.ts';"))).toHaveLength(1);
     expect(upwardArrows(madeUp('api/deps.ts', "import { x } from './pipeline/x.ts';"))).toHaveLength(1);
     expect(upwardArrows(madeUp('api/routes/x.ts', "import { x } from '../pipeline/x.ts';"))).toEqual([]);
@@ -284,10 +263,8 @@ describe('folders', () => {
   });
 
   test.each(['answers', 'conversations', 'questions'])('contain all layers of %s', resource => {
-    const layers = sources.map(({ path }) => path).filter(path => path.endsWith(`/${resource}.ts`));
-    expect(layers).toEqual(
-      expect.arrayContaining(['api/routes', 'domain', 'storage'].map(at => `${at}/${resource}.ts`)),
-    );
+    const paths = sources.map(({ path }) => path);
+    for (const layer of ['api/routes', 'domain', 'storage']) expect(hasLayer(paths, layer, resource)).toBe(true);
   });
 
   test('and files are named in kebab-case', () => {

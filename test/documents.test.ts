@@ -57,7 +57,7 @@ describe('documents', () => {
       'api/gone.ts',
     ]);
     expect(missingModules('see `gone.ts`')).toEqual(['gone.ts']);
-    expect(missingModules('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
+    expect(missingModules('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards/cards.ts`')).toEqual([]);
   });
 
   test('have the reference of the JavaScript client as `node docs/javascript-api.ts` writes it, with a sentence for each export', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
-import { ensureRoles } from '../src/storage/database-roles.ts';
-import { isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
+import { ensureRoles } from '../src/storage/database/database-roles.ts';
+import { isCompatible, migrate, readSchemaState } from '../src/storage/database/migrate.ts';
+import { openOrm } from '../src/storage/database/orm.ts';
 import { createIndexConcurrently, dropIndexConcurrently } from '../src/storage/migrations/concurrent-index.ts';
 import { MIGRATIONS, NEEDED_SCHEMA, OLDEST_COMPATIBLE } from '../src/storage/migrations/index.ts';
-import { openOrm } from '../src/storage/orm.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from './support/database.ts';
 import { connect } from './support/migrations.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
-import { awaitDatabase, isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
+import { awaitDatabase, isCompatible, migrate, readSchemaState } from '../src/storage/database/migrate.ts';
 import { MIGRATIONS } from '../src/storage/migrations/index.ts';
 import { waitFor } from './support/api.ts';
 import { createDatabase, createEmptyDatabase } from './support/database.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
-import { isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
+import { isCompatible, migrate, readSchemaState } from '../src/storage/database/migrate.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { connect } from './support/migrations.ts';
 import { NEXT_MIGRATIONS } from './support/next-migrations.ts';

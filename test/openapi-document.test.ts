@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { STATUS_OF } from '../src/api/http/problem.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
 import { PROBLEMS, type ProblemCode } from '../src/domain/problem-catalog.ts';
-import { RIGHTS } from '../src/domain/roles.ts';
+import { RIGHTS } from '../src/domain/team/roles.ts';
 import { collisionsIn, schemasByUse, violationsIn } from './support/openapi.ts';
 
 const root = new URL('..', import.meta.url);

@@ -5,7 +5,7 @@ import type { Operation } from '../src/api/operation.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
 import { createPasswordReset } from '../src/commands/password-resets.ts';
 import { makeSetupLink } from '../src/commands/setup.ts';
-import { SCOPES } from '../src/domain/scopes.ts';
+import { SCOPES } from '../src/domain/team/scopes.ts';
 import { createLog } from '../src/platform/log.ts';
 import { totpCode, totpStep } from '../src/platform/totp.ts';
 import { createApi, createWorker, type TestApi, type TestReply, type TestRequest, waitFor } from './support/api.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isCompatible } from '../src/storage/migrate.ts';
+import { isCompatible } from '../src/storage/database/migrate.ts';
 import { NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
 import { createApi, type TestApi, waitFor } from './support/api.ts';
 import { makeTenant } from './support/make.ts';

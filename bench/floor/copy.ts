@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
 
 const COLUMNS = `tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision, state,
   "values", comment, displayed_at, answered_at, duration_ms, metadata, content_hash, clock_skew_ms, tags, received_at,

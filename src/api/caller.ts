@@ -1,5 +1,5 @@
-import type { Role } from '../domain/roles.ts';
-import type { Scope } from '../domain/scopes.ts';
+import type { Role } from '../domain/team/roles.ts';
+import type { Scope } from '../domain/team/scopes.ts';
 
 /**
  * The kinds of credentials (contract section 1).

@@ -5,9 +5,9 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { NewAnswer } from '../domain/answers.ts';
-import { IdentityItem } from '../domain/identities.ts';
-import { RIGHTS } from '../domain/roles.ts';
+import { NewAnswer } from '../domain/answers/answers.ts';
+import { IdentityItem } from '../domain/people/identities.ts';
+import { RIGHTS } from '../domain/team/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
 import { addBodyExamples } from './openapi/body-examples.ts';
 import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Action } from '../domain/audit-log.ts';
 import type { Page } from '../domain/pages.ts';
 import type { ProblemCode } from '../domain/problem-catalog.ts';
-import type { Right } from '../domain/roles.ts';
+import type { Action } from '../domain/team/audit-log.ts';
+import type { Right } from '../domain/team/roles.ts';
 import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
 
@@ -117,7 +117,7 @@ export interface OperationDefinition<
   credentials: Credential[];
   /** Whether cached keys are accepted while revocations may go unnoticed. The worker checks them again. */
   lastKnownKeys?: boolean;
-  /** The right that the team needs: from a key's scopes, or a member's role (`domain/roles.ts`). */
+  /** The right that the team needs: from a key's scopes, or a member's role (`domain/team/roles.ts`). */
   right?: Right;
   /** The action for the audit log. The entry is written in the transaction of the operation. */
   audit?: Action;

@@ -1,6 +1,6 @@
-import { ApiKeyRotation, NewApiKey, presentApiKey } from '../domain/api-keys.ts';
 import { parseTypeId } from '../domain/ids.ts';
-import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
+import { ApiKeyRotation, NewApiKey, presentApiKey } from '../domain/team/api-keys.ts';
+import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/team/api-keys.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { parseOptions } from './parse-options.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';

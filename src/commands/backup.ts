@@ -6,9 +6,9 @@ import type { Config } from '../platform/config.ts';
 import { withDirectClient } from '../platform/postgres-client.ts';
 import { type RunTool, ToolError, toolsIn } from '../platform/run-tool.ts';
 import { type DatabaseUrl, directUrlOf } from '../platform/store-urls.ts';
-import { recordBackup } from '../storage/backups.ts';
-import { isOwner } from '../storage/database-roles.ts';
-import { readSchemaState } from '../storage/migrate.ts';
+import { isOwner } from '../storage/database/database-roles.ts';
+import { readSchemaState } from '../storage/database/migrate.ts';
+import { recordBackup } from '../storage/upkeep/backups.ts';
 import {
   DATABASE_FILE,
   descriptionOf,

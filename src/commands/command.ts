@@ -1,11 +1,11 @@
-import type { Action } from '../domain/audit-log.ts';
+import type { Action } from '../domain/team/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createSeals, type Seals } from '../platform/secrets.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
-import { insertAuditEntry, SYSTEM_ACTOR } from '../storage/audit-log.ts';
-import { openStorage, type Storage, type TenantStorage } from '../storage/orm.ts';
+import { openStorage, type Storage, type TenantStorage } from '../storage/database/orm.ts';
+import { insertAuditEntry, SYSTEM_ACTOR } from '../storage/team/audit-log.ts';
 
 /** Terminal input and output of a command. */
 export interface Terminal {

@@ -1,10 +1,10 @@
 import { toTypeId } from '../domain/ids.ts';
 import { presentTenant } from '../domain/tenants.ts';
-import { findLogin } from '../storage/accounts.ts';
-import { deleteTenant } from '../storage/deleted-tenants.ts';
-import { fillDemo, insertDemoTenant, storeDemoAnswers } from '../storage/demo.ts';
-import { openStorage } from '../storage/orm.ts';
-import { findTenant } from '../storage/tenants.ts';
+import { openStorage } from '../storage/database/orm.ts';
+import { findLogin } from '../storage/team/accounts.ts';
+import { findTenant } from '../storage/tenants/tenants.ts';
+import { deleteTenant } from '../storage/upkeep/deleted-tenants.ts';
+import { fillDemo, insertDemoTenant, storeDemoAnswers } from '../storage/upkeep/demo.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';
 import { eraseTenant } from './tenants.ts';

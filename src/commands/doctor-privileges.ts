@@ -2,8 +2,8 @@ import type { Config } from '../platform/config.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf, urlOf } from '../platform/store-urls.ts';
 import { findMissingQueuePrivileges } from '../queue/privileges.ts';
-import { haveRoles, isDenied, quoted } from '../storage/database-roles.ts';
-import { findMissingPrivileges, neededPrivileges } from '../storage/privileges.ts';
+import { haveRoles, isDenied, quoted } from '../storage/database/database-roles.ts';
+import { findMissingPrivileges, neededPrivileges } from '../storage/database/privileges.ts';
 import { type Check, ill, well } from './doctor-check.ts';
 
 /** Checks that the roles have every privilege that `migrate` grants, also on a queue in PostgreSQL. */

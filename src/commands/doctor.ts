@@ -1,7 +1,7 @@
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
-import { isDenied } from '../storage/database-roles.ts';
+import { isDenied } from '../storage/database/database-roles.ts';
 import { type Check, ill, reasonOf, well } from './doctor-check.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { examineIdentityProvider } from './doctor-identity-provider.ts';

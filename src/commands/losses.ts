@@ -1,5 +1,5 @@
 import { toTypeId } from '../domain/ids.ts';
-import { acknowledgeLosses, type FoundLosses, listLosses } from '../storage/losses.ts';
+import { acknowledgeLosses, type FoundLosses, listLosses } from '../storage/upkeep/losses.ts';
 import type { CommandContext } from './command.ts';
 
 const present = ({ flushes, answers }: FoundLosses) => ({

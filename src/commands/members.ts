@@ -1,9 +1,9 @@
 import { newUuid, toTypeId } from '../domain/ids.ts';
-import { NewMember } from '../domain/members.ts';
+import { NewMember } from '../domain/team/members.ts';
 import { hashPassword, verifyPassword } from '../platform/passwords.ts';
-import { findLogin } from '../storage/accounts.ts';
-import { addMember, type Joiner } from '../storage/members.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { findLogin } from '../storage/team/accounts.ts';
+import { addMember, type Joiner } from '../storage/team/members.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { parseOptions } from './parse-options.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';

@@ -4,9 +4,9 @@ import type { Log } from '../platform/log.ts';
 import { withDirectClient } from '../platform/postgres-client.ts';
 import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { migrateQueue } from '../queue/connection.ts';
-import { ensureRoles, isDenied, MissingRights } from '../storage/database-roles.ts';
-import { awaitDatabase, findEarlierBuild, migrate, readSchemaState } from '../storage/migrate.ts';
-import { ensureServiceUsers } from '../storage/service-user.ts';
+import { ensureRoles, isDenied, MissingRights } from '../storage/database/database-roles.ts';
+import { awaitDatabase, findEarlierBuild, migrate, readSchemaState } from '../storage/database/migrate.ts';
+import { ensureServiceUsers } from '../storage/database/service-user.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How long to wait for a database that does not respond yet. */

@@ -1,8 +1,8 @@
-import { PasswordResetRequest, RESET_LINK_HOURS } from '../domain/accounts.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { linkTo } from '../domain/links.ts';
+import { PasswordResetRequest, RESET_LINK_HOURS } from '../domain/team/accounts.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
-import { findLogin, insertLink } from '../storage/accounts.ts';
+import { findLogin, insertLink } from '../storage/team/accounts.ts';
 import type { CommandContext } from './command.ts';
 import { parseOptions } from './parse-options.ts';
 import { UsageError } from './usage-error.ts';

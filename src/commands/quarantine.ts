@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { presentQuarantined, replayOf } from '../domain/answers/ingestion.ts';
 import { parseTypeId, toTypeId } from '../domain/ids.ts';
-import { presentQuarantined, replayOf } from '../domain/ingestion.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { openProducer, type Producer } from '../queue/producer.ts';
-import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/ingestion.ts';
-import type { TenantStorage } from '../storage/orm.ts';
+import type { TenantStorage } from '../storage/database/orm.ts';
+import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/upkeep/ingestion.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';
 import { UsageError } from './usage-error.ts';

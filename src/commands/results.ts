@@ -1,6 +1,6 @@
 import { toTypeId } from '../domain/ids.ts';
-import { describeFailure, isOutage } from '../storage/errors.ts';
-import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/results.ts';
+import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/answers/results.ts';
+import { describeFailure, isOutage } from '../storage/database/errors.ts';
 import type { CommandContext } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 

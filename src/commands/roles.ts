@@ -11,7 +11,7 @@ import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
 import type { Tracing } from '../platform/tracing.ts';
-import { openStorage } from '../storage/orm.ts';
+import { openStorage } from '../storage/database/orm.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
 import { migrateAll } from './migrate.ts';
 import { makeSetupLink } from './setup.ts';

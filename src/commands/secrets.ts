@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSecretFile } from '../platform/embedded-postgres.ts';
-import { MissingRights } from '../storage/database-roles.ts';
-import { renewSealed } from '../storage/sealed.ts';
+import { MissingRights } from '../storage/database/database-roles.ts';
+import { renewSealed } from '../storage/database/sealed.ts';
 import type { CommandContext } from './command.ts';
 import { UsageError } from './usage-error.ts';
 

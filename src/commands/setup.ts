@@ -1,10 +1,10 @@
-import { SETUP_LINK_HOURS } from '../domain/accounts.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { linkTo } from '../domain/links.ts';
+import { SETUP_LINK_HOURS } from '../domain/team/accounts.ts';
 import type { Config } from '../platform/config.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
-import { hasOwner, insertLink } from '../storage/accounts.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { hasOwner, insertLink } from '../storage/team/accounts.ts';
 import type { CommandContext } from './command.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -7,7 +7,7 @@ import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { urlOf } from '../platform/store-urls.ts';
 import { describeQueue } from '../queue/description.ts';
-import { describeDatabase } from '../storage/description.ts';
+import { describeDatabase } from '../storage/database/description.ts';
 import { diagnose } from './doctor.ts';
 
 const METRICS_TIMEOUT_MS = 3000;

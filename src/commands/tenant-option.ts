@@ -1,6 +1,6 @@
 import { parseTypeId } from '../domain/ids.ts';
-import type { TenantStorage } from '../storage/orm.ts';
-import { findTenant } from '../storage/tenants.ts';
+import type { TenantStorage } from '../storage/database/orm.ts';
+import { findTenant } from '../storage/tenants/tenants.ts';
 import type { CommandContext } from './command.ts';
 import { UsageError } from './usage-error.ts';
 

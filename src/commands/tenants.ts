@@ -1,5 +1,7 @@
 import { parseTypeId, toTypeId } from '../domain/ids.ts';
 import { NewTenant, presentTenant } from '../domain/tenants.ts';
+import { listTenantIds } from '../storage/answers/results.ts';
+import { findTenant, insertTenant } from '../storage/tenants/tenants.ts';
 import {
   addDeleted,
   awaitLastWrites,
@@ -7,9 +9,7 @@ import {
   deleteTenant,
   eraseDeletedTenant,
   findDeletion,
-} from '../storage/deleted-tenants.ts';
-import { listTenantIds } from '../storage/results.ts';
-import { findTenant, insertTenant } from '../storage/tenants.ts';
+} from '../storage/upkeep/deleted-tenants.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
 import { parseOptions } from './parse-options.ts';
 import { noSuchTenant, type TenantOption } from './tenant-option.ts';

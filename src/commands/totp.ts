@@ -1,7 +1,7 @@
 import { readAccount } from '../api/pipeline/logged-in.ts';
-import { PasswordResetRequest } from '../domain/accounts.ts';
 import { parseTypeId } from '../domain/ids.ts';
-import { findLogin, removeAuthenticator } from '../storage/accounts.ts';
+import { PasswordResetRequest } from '../domain/team/accounts.ts';
+import { findLogin, removeAuthenticator } from '../storage/team/accounts.ts';
 import { auditByCommand, type CommandContext } from './command.ts';
 import { parseOptions } from './parse-options.ts';
 import { UsageError } from './usage-error.ts';

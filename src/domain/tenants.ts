@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Appearance, AppearancePatch, changeAppearance, completeAppearance } from './appearance.ts';
 import { arrayOf } from './bounded.ts';
-import { type CustomField, CustomFields } from './custom-fields.ts';
+import { type CustomField, CustomFields } from './conversations/custom-fields.ts';
+import { OfficeHours, type OfficePeriod, ReplyTargets } from './conversations/reply-targets.ts';
 import { int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
-import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { Locale, MAX_LOCALES } from './locales.ts';
-import { OfficeHours, type OfficePeriod, ReplyTargets } from './reply-targets.ts';
+import { AttributeName, MAX_ATTRIBUTES } from './people/identities.ts';
+import { Appearance, AppearancePatch, changeAppearance, completeAppearance } from './rules/appearance.ts';
 import { label, TimestampOut } from './text.ts';
 
 /** Default number of days between any two questions for one identity. */

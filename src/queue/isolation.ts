@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import type { AcceptedAnswer } from '../domain/answers.ts';
+import type { AcceptedAnswer } from '../domain/answers/answers.ts';
 import { deriveUuid } from '../domain/ids.ts';
 import type { IsolatedAnswer, RecordAnswers } from './jobs.ts';
 

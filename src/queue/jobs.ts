@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AcceptedAnswer } from '../domain/answers.ts';
+import { AcceptedAnswer } from '../domain/answers/answers.ts';
 
 /** The queue of the flushes, and the queue in which suspected answers are processed one by one. */
 export const QUEUES = { answers: 'answers', isolation: 'isolation' } as const;

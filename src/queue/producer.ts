@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import type { AcceptedAnswer } from '../domain/answers.ts';
+import type { AcceptedAnswer } from '../domain/answers/answers.ts';
 import { numberUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
 import { retrySoon } from '../domain/retries.ts';

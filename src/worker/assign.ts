@@ -1,7 +1,7 @@
 import type { Metrics } from '../platform/metrics.ts';
-import { assignBatch, hasToAssign, listTenantsToAssign } from '../storage/assignment.ts';
-import { type MarkedTenant, removeMarks, takeMarks } from '../storage/marked-tenants.ts';
-import type { Storage } from '../storage/orm.ts';
+import { assignBatch, hasToAssign, listTenantsToAssign } from '../storage/conversations/assignment.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { type MarkedTenant, removeMarks, takeMarks } from '../storage/tenants/marked-tenants.ts';
 import { type RoundDeps, runTenantRounds, type TenantWork } from './tenant-rounds.ts';
 
 /** How often the worker looks for marked tenants. */

@@ -1,16 +1,16 @@
-import { FAILING_FROM } from '../domain/deliveries.ts';
 import { DAY_MS } from '../domain/durations.ts';
+import { FAILING_FROM } from '../domain/events/deliveries.ts';
+import type { DisabledReason } from '../domain/events/webhooks.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { webhookPage } from '../domain/links.ts';
-import { NOTICE_DAYS } from '../domain/mails.ts';
-import type { DisabledReason } from '../domain/webhooks.ts';
+import { NOTICE_DAYS } from '../domain/team/mails.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { describeFailure } from '../storage/errors.ts';
-import { insertNotice } from '../storage/mails.ts';
-import type { Storage } from '../storage/orm.ts';
-import type { Transaction } from '../storage/transaction.ts';
-import { type Attempt, type Round, recordRound } from '../storage/webhook-ledger.ts';
+import { describeFailure } from '../storage/database/errors.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import type { Transaction } from '../storage/database/transaction.ts';
+import { insertNotice } from '../storage/team/mails.ts';
+import { type Attempt, type Round, recordRound } from '../storage/webhooks/webhook-ledger.ts';
 import {
   type Item,
   type LeasedWebhook,
@@ -21,8 +21,8 @@ import {
   readLeased,
   readWork,
   type Work,
-} from '../storage/webhook-rounds.ts';
-import { disableWebhook } from '../storage/webhooks.ts';
+} from '../storage/webhooks/webhook-rounds.ts';
+import { disableWebhook } from '../storage/webhooks/webhooks.ts';
 import { runRounds } from './rounds.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { createTenantRounds, type Outcome, type RoundDeps } from './tenant-rounds.ts';

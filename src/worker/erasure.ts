@@ -1,6 +1,6 @@
 import { toTypeId } from '../domain/ids.ts';
-import { addDeleted, type Deleted, eraseBatch, listDeletedTenants } from '../storage/deleted-tenants.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { addDeleted, type Deleted, eraseBatch, listDeletedTenants } from '../storage/upkeep/deleted-tenants.ts';
 import { pause } from './rounds.ts';
 import type { RoundDeps, TenantWork } from './tenant-rounds.ts';
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nextMailAttemptAt } from '../domain/mails.ts';
+import { nextMailAttemptAt } from '../domain/team/mails.ts';
 import { type Letter, MailFault, type MailServer } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Seals } from '../platform/secrets.ts';
+import type { Storage } from '../storage/database/orm.ts';
 import {
   type LeasedMail,
   leaseMail,
@@ -10,8 +11,7 @@ import {
   type MailOutcome,
   readOldestMailAge,
   recordMailOutcome,
-} from '../storage/mails.ts';
-import type { Storage } from '../storage/orm.ts';
+} from '../storage/team/mails.ts';
 import { type RoundDeps, runTenantRounds, type TenantWork } from './tenant-rounds.ts';
 
 /** How often the worker looks for mails that are due. */

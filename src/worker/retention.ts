@@ -1,6 +1,6 @@
 import type { Metrics } from '../platform/metrics.ts';
-import { OLD_EVENTS } from '../storage/events.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { OLD_EVENTS } from '../storage/events/events.ts';
 import {
   ENDED_MAILS,
   EXPIRED_ANSWER_IDS,
@@ -15,7 +15,7 @@ import {
   type OldRows,
   readDatabaseClock,
   trimConversation,
-} from '../storage/retention.ts';
+} from '../storage/tenants/retention.ts';
 import { erasure } from './erasure.ts';
 import { pause, runRounds } from './rounds.ts';
 import { createTenantRounds, type RoundDeps, type TenantRounds, type TenantWork } from './tenant-rounds.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
-import { describeFailure } from '../storage/errors.ts';
+import { describeFailure } from '../storage/database/errors.ts';
 
 interface RoundOptions {
   log: Log;

@@ -1,8 +1,8 @@
-import { AcceptedAnswer } from '../domain/answers.ts';
+import { AcceptedAnswer } from '../domain/answers/answers.ts';
 import { Problem } from '../domain/problem.ts';
 import { createLog } from '../platform/log.ts';
-import { openStorage, type Storage } from '../storage/orm.ts';
-import type { RecordedCounts } from '../storage/recording.ts';
+import type { RecordedCounts } from '../storage/answers/recording.ts';
+import { openStorage, type Storage } from '../storage/database/orm.ts';
 import { recordFlush } from './handlers/answers.ts';
 
 /** The answers of a suspected flush, or one of them, to be stored at once. */

@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.ts';
-import type { RecordedCounts } from '../storage/recording.ts';
+import type { RecordedCounts } from '../storage/answers/recording.ts';
 import type { SandboxReply } from './sandbox-process.ts';
 
 const START_TIMEOUT_S = 30;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
 import { type DatabaseUrl, isPooled, rolePrefixOf, urlOf } from '../platform/store-urls.ts';
 import { withTimeout } from '../platform/timeouts.ts';
-import type { RecordedCounts } from '../storage/recording.ts';
+import type { RecordedCounts } from '../storage/answers/recording.ts';
 import type { SandboxReply, SandboxSettings, SandboxTask } from './sandbox-process.ts';
 import { createTaskProgress, type TaskOutcome } from './sandbox-task.ts';
 

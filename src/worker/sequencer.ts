@@ -1,6 +1,7 @@
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { describeFailure, isOutage } from '../storage/errors.ts';
+import { describeFailure, isOutage } from '../storage/database/errors.ts';
+import type { Storage } from '../storage/database/orm.ts';
 import {
   holdEvents,
   listHeldTenants,
@@ -8,8 +9,7 @@ import {
   type Numbered,
   numberEvents,
   numberHeldEvents,
-} from '../storage/events.ts';
-import type { Storage } from '../storage/orm.ts';
+} from '../storage/events/events.ts';
 import { runRounds } from './rounds.ts';
 import { createTenantRounds, type RoundDeps } from './tenant-rounds.ts';
 

@@ -1,7 +1,7 @@
 import { toTypeId } from '../domain/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { describeFailure, isOutage } from '../storage/errors.ts';
+import { describeFailure, isOutage } from '../storage/database/errors.ts';
 import { pause, runRounds } from './rounds.ts';
 
 /** Limits of a round: batches per tenant, and the time after which it starts no more batches. */

@@ -1,13 +1,13 @@
 import type { Metrics } from '../platform/metrics.ts';
-import type { Storage } from '../storage/orm.ts';
-import { listTenantsToSchedule, moveScheduledQuestions, SCHEDULED_AT_ONCE } from '../storage/schedules.ts';
 import {
   listTenantsToResolve,
   listTenantsToWake,
   resolvePending,
   TIMERS_AT_ONCE,
   wakeSnoozed,
-} from '../storage/timers.ts';
+} from '../storage/conversations/timers.ts';
+import type { Storage } from '../storage/database/orm.ts';
+import { listTenantsToSchedule, moveScheduledQuestions, SCHEDULED_AT_ONCE } from '../storage/questions/schedules.ts';
 import { type Outcome, type RoundDeps, runTenantRounds, type TenantWork } from './tenant-rounds.ts';
 
 /** How often the worker looks for due timers and schedules. */

@@ -1,14 +1,14 @@
-import { deliveryBody, keptResponse, type Outcome, TEST_TYPE } from '../domain/deliveries.ts';
-import type { StoredEvent } from '../domain/events.ts';
+import { deliveryBody, keptResponse, type Outcome, TEST_TYPE } from '../domain/events/deliveries.ts';
+import type { StoredEvent } from '../domain/events/events.ts';
+import { signatureHeaders } from '../domain/events/signatures.ts';
 import { toTypeId } from '../domain/ids.ts';
-import { signatureHeaders } from '../domain/signatures.ts';
 import { BUILD } from '../platform/build-info.ts';
 import { type Outbound, UrlNotAllowed } from '../platform/outbound.ts';
 import type { Seals } from '../platform/secrets.ts';
-import { presentEvents } from '../storage/event-objects.ts';
-import type { TenantStorage } from '../storage/orm.ts';
-import type { Attempt } from '../storage/webhook-ledger.ts';
-import type { Item, LeasedWebhook } from '../storage/webhook-rounds.ts';
+import type { TenantStorage } from '../storage/database/orm.ts';
+import { presentEvents } from '../storage/webhooks/event-objects.ts';
+import type { Attempt } from '../storage/webhooks/webhook-ledger.ts';
+import type { Item, LeasedWebhook } from '../storage/webhooks/webhook-rounds.ts';
 
 export interface RequestDeps {
   outbound: Outbound;

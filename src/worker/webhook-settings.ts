@@ -1,4 +1,4 @@
-import type { LeasedWebhook } from '../storage/webhook-rounds.ts';
+import type { LeasedWebhook } from '../storage/webhooks/webhook-rounds.ts';
 
 /**
  * How old the settings of a webhook may be when a request starts. A read for each request would cost a third of a

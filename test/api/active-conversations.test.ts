@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_ACTIVE_OF_USER } from '../../src/domain/conversations.ts';
-import { ACTIVE_OF_USER } from '../../src/storage/active-conversations.ts';
+import { MAX_ACTIVE_OF_USER } from '../../src/domain/conversations/conversations.ts';
+import { ACTIVE_OF_USER } from '../../src/storage/conversations/active-conversations.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { uuidOf } from '../support/conversations.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';

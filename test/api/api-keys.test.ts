@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { ApiKey, presentApiKey, toBearer } from '../../src/domain/api-keys.ts';
-import { RIGHTS } from '../../src/domain/roles.ts';
-import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
+import { ApiKey, presentApiKey, toBearer } from '../../src/domain/team/api-keys.ts';
+import { RIGHTS } from '../../src/domain/team/roles.ts';
+import { SCOPES, type Scope } from '../../src/domain/team/scopes.ts';
 import { randomSecret } from '../../src/platform/secrets.ts';
-import { findApiKey, revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
+import { findApiKey, revokeApiKey, rotateApiKey } from '../../src/storage/team/api-keys.ts';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { aQuestion, claimToken, makeTenant, type TestKey, type TestTenant, uuidOfKey } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { waitingFacts } from '../../src/storage/assignment-preview.ts';
+import { waitingFacts } from '../../src/storage/conversations/assignment-preview.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_SCANNED } from '../../src/domain/pages.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
+import { ACTIONS, AuditEntry } from '../../src/domain/team/audit-log.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
 import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';

@@ -6,7 +6,7 @@ import { newUuid } from '../../src/domain/ids.ts';
 import { createCaches } from '../../src/platform/caches.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { sha256 } from '../../src/platform/secrets.ts';
-import { type FoundSession, findSessions, type WantedSession } from '../../src/storage/sessions.ts';
+import { type FoundSession, findSessions, type WantedSession } from '../../src/storage/team/sessions.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant, uuidOfKey } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FOLLOW_UP } from '../../src/storage/conversation-starts.ts';
-import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
-import { REPEATED_MESSAGE } from '../../src/storage/messages.ts';
-import { expireConversations, OLD_TOMBSTONES } from '../../src/storage/retention.ts';
+import { FOLLOW_UP } from '../../src/storage/conversations/conversation-starts.ts';
+import { REPEATED_MESSAGE } from '../../src/storage/conversations/messages.ts';
+import { expireConversations, OLD_TOMBSTONES } from '../../src/storage/tenants/retention.ts';
+import { deleteTenant, eraseDeletedTenant } from '../../src/storage/upkeep/deleted-tenants.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, problem, uuidOf } from '../support/conversations.ts';
 import { makeTenant } from '../support/make.ts';

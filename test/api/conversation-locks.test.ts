@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
-import { followMerges } from '../../src/storage/conversation-locks.ts';
+import { followMerges } from '../../src/storage/conversations/conversation-locks.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
 import { conversationsOf, uuidOf } from '../support/conversations.ts';
 

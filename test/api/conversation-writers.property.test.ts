@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
-import { wakeSnoozed } from '../../src/storage/timers.ts';
+import { wakeSnoozed } from '../../src/storage/conversations/timers.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { type Body, conversationsOf, uuidOf } from '../support/conversations.ts';
 

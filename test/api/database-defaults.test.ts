@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { openStorage } from '../../src/storage/orm.ts';
+import { openStorage } from '../../src/storage/database/orm.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deleteTenant } from '../../src/storage/deleted-tenants.ts';
+import { deleteTenant } from '../../src/storage/upkeep/deleted-tenants.ts';
 import { createApi, type TestRequest, waitFor } from '../support/api.ts';
 import { claimToken, makeTenant, publishQuestion, storageOf } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { createDerivedKeys } from '../../src/api/credentials/derived-keys.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
-import { openStorage } from '../../src/storage/orm.ts';
+import { openStorage } from '../../src/storage/database/orm.ts';
 import { freePort } from '../support/process.ts';
 
 test('a process that waits for its keys says so once, not at each attempt', async () => {

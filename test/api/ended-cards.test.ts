@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTypeId } from '../../src/domain/ids.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
 import { answersOf } from '../support/answers.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, answerTo, claimToken, publishQuestion } from '../support/make.ts';

@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
-import { wakeSnoozed } from '../../src/storage/timers.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
+import { wakeSnoozed } from '../../src/storage/conversations/timers.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, uuidOf } from '../support/conversations.ts';
 import { expireEvents, numberAll } from '../support/events.ts';

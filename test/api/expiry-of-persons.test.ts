@@ -6,7 +6,7 @@ import { makeSetupLink } from '../../src/commands/setup.ts';
 import { newUuid } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
-import { deleteEndedSessions } from '../../src/storage/housekeeping.ts';
+import { deleteEndedSessions } from '../../src/storage/upkeep/housekeeping.ts';
 import { createApi, type TestApi, type TestReply, type TestRequest, waitFor } from '../support/api.ts';
 import { createClock, DAY, type Expiring, expectToExpire, HOUR, MINUTE, OK, START } from '../support/clock.ts';
 import { createMailServer, type MailingWorker, startMailing, type TestMailServer } from '../support/mail.ts';

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explainLateUse } from '../../src/domain/api-keys.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
+import { explainLateUse } from '../../src/domain/team/api-keys.ts';
 import { createApi, type TestApi, type TestReply, type TestRequest, waitFor } from '../support/api.ts';
 import { createClock, DAY, type Expiring, expectToExpire, HOUR, MINUTE, OK, SECOND, START } from '../support/clock.ts';
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { NewAnswer } from '../../src/domain/answers.ts';
+import { NewAnswer } from '../../src/domain/answers/answers.ts';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
 import { TYPES } from '../../src/domain/questions/types/index.ts';
 import { type Fault, parseInput } from '../../src/domain/validation.ts';

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import { rebuildResults } from '../../src/storage/results.ts';
+import { rebuildResults } from '../../src/storage/answers/results.ts';
 import { contract } from '../clients/contract.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { uuidOf } from '../../bench/skewed.ts';
-import { countConversations } from '../../src/storage/conversation-counts.ts';
-import type { ConversationFilter } from '../../src/storage/conversation-lists.ts';
-import { preparedTexts } from '../../src/storage/transaction.ts';
+import { countConversations } from '../../src/storage/conversations/conversation-counts.ts';
+import type { ConversationFilter } from '../../src/storage/conversations/conversation-lists.ts';
+import { preparedTexts } from '../../src/storage/database/transaction.ts';
 import { callers, LISTS, openListReads, queriesOf } from '../plans/list-reads.ts';
 import { createDatabase } from '../support/database.ts';
 

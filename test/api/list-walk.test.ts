@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
 import { createApi, type TestApi, type TestRequest } from '../support/api.ts';
 import { anAcceptedAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';

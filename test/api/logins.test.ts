@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { passwordsWaiting, verifyPassword } from '../../src/platform/passwords.ts';
 import { sha256 } from '../../src/platform/secrets.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
-import { insertLink } from '../../src/storage/accounts.ts';
+import { insertLink } from '../../src/storage/team/accounts.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
 import { cookieOf, headersOf, logIn, makeMember, PASSWORD } from '../support/person.ts';

@@ -11,7 +11,7 @@ import { createCaches } from '../../src/platform/caches.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { requestTo, waitFor } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { makeKeychain, newSecretKey } from '../support/keychain.ts';

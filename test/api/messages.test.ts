@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTypeId } from '../../src/domain/ids.ts';
-import { countUnread } from '../../src/storage/conversation-lists.ts';
+import { countUnread } from '../../src/storage/conversations/conversation-lists.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { type Body, conversationsOf, idsOf, problem, uuidOf } from '../support/conversations.ts';
 

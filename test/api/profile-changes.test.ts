@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { PROFILE_CHANGES_KEPT, PROFILE_CHANGES_KEPT_DAYS } from '../../src/domain/profile-changes.ts';
-import { OLD_PROFILE_CHANGES } from '../../src/storage/retention.ts';
+import { PROFILE_CHANGES_KEPT, PROFILE_CHANGES_KEPT_DAYS } from '../../src/domain/people/profile-changes.ts';
+import { OLD_PROFILE_CHANGES } from '../../src/storage/tenants/retention.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';

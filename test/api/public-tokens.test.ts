@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
-import { revokeApiKey } from '../../src/storage/api-keys.ts';
+import { TOKEN_HEADER } from '../../src/domain/team/tokens.ts';
+import { revokeApiKey } from '../../src/storage/team/api-keys.ts';
 import { createApi, type TestRequest, waitFor } from '../support/api.ts';
 import { makeTenant, publishQuestion, uuidOfKey } from '../support/make.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { QuestionTemplate } from '../../src/domain/question-templates/templates.ts';
+import type { QuestionTemplate } from '../../src/domain/questions/templates/templates.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant } from '../support/make.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
-import { RIGHTS, ROLES, type Role, roleHolds } from '../../src/domain/roles.ts';
+import { RIGHTS, ROLES, type Role, roleHolds } from '../../src/domain/team/roles.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';

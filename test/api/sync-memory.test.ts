@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { v4 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { createSyncMemory } from '../../src/api/cache/sync-memory.ts';
-import { type AcceptedAnswer, AnswerState, compareSyncs } from '../../src/domain/answers.ts';
+import { type AcceptedAnswer, AnswerState, compareSyncs } from '../../src/domain/answers/answers.ts';
 import { createCaches } from '../../src/platform/caches.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 

@@ -4,7 +4,7 @@ import type { CredentialKind } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { readNumberingDelay } from '../../src/storage/events.ts';
+import { readNumberingDelay } from '../../src/storage/events/events.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deleteOldTestAnswers } from '../../src/storage/test-answers.ts';
+import { deleteOldTestAnswers } from '../../src/storage/questions/test-answers.ts';
 import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { problem } from '../support/conversations.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterAll, describe, expect, test } from 'vitest';
-import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
+import { TOKEN_HEADER } from '../../src/domain/team/tokens.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant } from '../support/make.ts';
 import { forgeToken, goodClaims, issueToken, nowSeconds, withClaims, withHeader } from '../support/tokens.ts';

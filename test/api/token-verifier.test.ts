@@ -4,7 +4,7 @@ import { createTokenVerifier, type TokenVerifier } from '../../src/api/credentia
 import { type Notices, openNotices } from '../../src/coordination/notices.ts';
 import { createCaches } from '../../src/platform/caches.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
+import { revokeApiKey, rotateApiKey } from '../../src/storage/team/api-keys.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant, uuidOfKey } from '../support/make.ts';
 import { forgeToken, goodClaims } from '../support/tokens.ts';

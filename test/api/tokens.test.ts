@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
-import { revokeApiKey } from '../../src/storage/api-keys.ts';
+import { TOKEN_HEADER } from '../../src/domain/team/tokens.ts';
+import { revokeApiKey } from '../../src/storage/team/api-keys.ts';
 import { createApi } from '../support/api.ts';
 import { makeTenant, uuidOfKey } from '../support/make.ts';
 import {

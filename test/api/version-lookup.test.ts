@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import { afterAll, expect, test } from 'vitest';
 import { createVersionLookup } from '../../src/api/cache/version-lookup.ts';
 import { createCaches } from '../../src/platform/caches.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { createDatabase } from '../support/database.ts';
 
 const database = await createDatabase();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/commands/parse-options.ts';
-import { NewApiKey } from '../../src/domain/api-keys.ts';
-import { NewMember } from '../../src/domain/members.ts';
+import { NewApiKey } from '../../src/domain/team/api-keys.ts';
+import { NewMember } from '../../src/domain/team/members.ts';
 
 const messageOf = (parse: () => unknown): string => {
   try {

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { toTsvector } from '../../src/storage/lexemes.ts';
+import { toTsvector } from '../../src/storage/search/lexemes.ts';
 import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { seedConversations } from '../support/conversations-seed.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import type { Role } from '../../src/domain/roles.ts';
+import type { Role } from '../../src/domain/team/roles.ts';
 import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { NewAnswer } from '../../src/domain/answers.ts';
+import { NewAnswer } from '../../src/domain/answers/answers.ts';
 import { arrayOf, fields, MAX_FAULTS, recordOf } from '../../src/domain/bounded.ts';
-import { IdentityItem } from '../../src/domain/identities.ts';
+import { IdentityItem } from '../../src/domain/people/identities.ts';
+import { QuestionPatch } from '../../src/domain/questions/questions.ts';
 import { TYPES } from '../../src/domain/questions/types/index.ts';
-import { QuestionPatch } from '../../src/domain/questions.ts';
 import { text } from '../../src/domain/text.ts';
 import { parseInput, parseItem } from '../../src/domain/validation.ts';
 

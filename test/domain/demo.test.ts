@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { validateContent } from '../../src/domain/answers.ts';
+import { validateContent } from '../../src/domain/answers/answers.ts';
 import { DRAFT, demoAnswers, demoProfiles, QUESTIONS } from '../../src/domain/demo/shop.ts';
-import { IdentityItem } from '../../src/domain/identities.ts';
-import { findPublishFaults } from '../../src/domain/question-checks.ts';
-import { answerRules, NewQuestion, type QuestionContent } from '../../src/domain/questions.ts';
-import { findTextFaults } from '../../src/domain/text-checks.ts';
+import { IdentityItem } from '../../src/domain/people/identities.ts';
+import { findPublishFaults } from '../../src/domain/questions/question-checks.ts';
+import { answerRules, NewQuestion, type QuestionContent } from '../../src/domain/questions/questions.ts';
+import { findTextFaults } from '../../src/domain/questions/text-checks.ts';
 
 const NOW = new Date('2026-11-25T12:00:00.000Z');
 

@@ -81,7 +81,7 @@ describe('a search', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
         const words = [...wordsOf(text), ...searchTerms(text).flat()];
         expect(words.filter(word => !/^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]{1,64}$/u.test(word))).toEqual([]);
-        expect(words.filter(word => /[A-Z]/.test(word))).toEqual([]); // these are marks (storage/lexemes.ts)
+        expect(words.filter(word => /[A-Z]/.test(word))).toEqual([]); // these are marks (storage/search/lexemes.ts)
       }),
     );
   });

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { AccountPatch } from '../../src/domain/accounts.ts';
-import { keyIdOfBearer, NewApiKey } from '../../src/domain/api-keys.ts';
-import { AssignmentRulesInput } from '../../src/domain/assignment-rules.ts';
-import { CustomFields } from '../../src/domain/custom-fields.ts';
-import { FollowUps } from '../../src/domain/follow-ups.ts';
+import { AssignmentRulesInput } from '../../src/domain/conversations/assignment-rules.ts';
+import { CustomFields } from '../../src/domain/conversations/custom-fields.ts';
+import { MacroPatch, NewMacro } from '../../src/domain/conversations/macros.ts';
+import { NewView, ViewPatch } from '../../src/domain/conversations/views.ts';
 import { ClientUuid, parseTypeId, toTypeId, typeId } from '../../src/domain/ids.ts';
-import { MacroPatch, NewMacro } from '../../src/domain/macros.ts';
 import { queryInt } from '../../src/domain/pages.ts';
-import { NewQuestion, QuestionPatch } from '../../src/domain/questions.ts';
+import { FollowUps } from '../../src/domain/questions/follow-ups.ts';
+import { NewQuestion, QuestionPatch } from '../../src/domain/questions/questions.ts';
+import { ThanksInput } from '../../src/domain/questions/thanks.ts';
+import { AccountPatch } from '../../src/domain/team/accounts.ts';
+import { keyIdOfBearer, NewApiKey } from '../../src/domain/team/api-keys.ts';
 import { NewTenant, TenantPatch } from '../../src/domain/tenants.ts';
 import { Identity, isStorable, Tag, Tags, Timestamp, text } from '../../src/domain/text.ts';
-import { ThanksInput } from '../../src/domain/thanks.ts';
-import { NewView, ViewPatch } from '../../src/domain/views.ts';
 import { leastMs } from '../support/least-ms.ts';
 
 const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
-import { scramVerifier } from '../../src/storage/service-user.ts';
+import { scramVerifier } from '../../src/storage/database/service-user.ts';
 import { valkeyUrl } from '../support/api.ts';
 import { runHere } from '../support/command-line.ts';
 import { createEmptyDatabase } from '../support/database.ts';

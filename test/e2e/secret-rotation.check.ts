@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createSeals } from '../../src/platform/secrets.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
-import { tallySealed } from '../../src/storage/sealed.ts';
+import { tallySealed } from '../../src/storage/database/sealed.ts';
 import { createApi, requestTo, type TestApi, waitFor } from '../support/api.ts';
 import { newSecretKey } from '../support/keychain.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { readSchemaState } from '../../src/storage/migrate.ts';
+import { readSchemaState } from '../../src/storage/database/migrate.ts';
 import { NEEDED_SCHEMA } from '../../src/storage/migrations/index.ts';
 import { checkOutPrevious, findPrevious, NO_PREVIOUS, type PreviousVersion } from '../faults/previous-version.ts';
 import { requestTo, type TestApi } from '../support/api.ts';

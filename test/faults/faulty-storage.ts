@@ -1,6 +1,6 @@
 import { Problem } from '../../src/domain/problem.ts';
-import type { Storage } from '../../src/storage/orm.ts';
-import type { Transaction } from '../../src/storage/transaction.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import type { Transaction } from '../../src/storage/database/transaction.ts';
 import type { Random } from './random.ts';
 
 /** Possible failures of any statement: an SQLSTATE, or none for a failed connection. */

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CANARY_TENANT_ID } from '../../src/domain/answers/ingestion.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { CANARY_TENANT_ID } from '../../src/domain/ingestion.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
 import { PENDING } from '../../src/queue/snapshot.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { migrate } from '../../src/storage/database/migrate.ts';
+import { openStorage, type Storage } from '../../src/storage/database/orm.ts';
 import { makeTenant, publishQuestion, type TenantHome, type TestTenant } from '../support/make.ts';
 import { createProxy, type TestProxy } from '../support/proxy.ts';
 import { waitFor } from '../support/wait.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
-import type { Planning } from '../../src/storage/settings.ts';
-import type { Transaction } from '../../src/storage/transaction.ts';
+import type { Storage, TenantStorage } from '../../src/storage/database/orm.ts';
+import type { Planning } from '../../src/storage/database/settings.ts';
+import type { Transaction } from '../../src/storage/database/transaction.ts';
 
 /** A node of a plan in `explain (format json)`. */
 interface PlanNode {

@@ -9,7 +9,7 @@ import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_SCANNED, type Page } from '../../src/domain/pages.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { openStorage } from '../../src/storage/orm.ts';
+import { openStorage } from '../../src/storage/database/orm.ts';
 import { type Explained, explainTo } from './explained.ts';
 
 /**

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createIncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { openStorage } from '../../src/storage/orm.ts';
+import { openStorage } from '../../src/storage/database/orm.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { answerTo, makeTenant, publishQuestion } from '../support/make.ts';

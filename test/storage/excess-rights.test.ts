@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
-import { findExcessRights, isOwner } from '../../src/storage/database-roles.ts';
+import { findExcessRights, isOwner } from '../../src/storage/database/database-roles.ts';
 import { createDatabase } from '../support/database.ts';
 
 test('a user could read every tenant as a superuser, with bypassrls, or as the owner of the tables', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { updateConversation } from '../../src/storage/conversation-changes.ts';
-import { type Author, type MessageContent, openWrite } from '../../src/storage/conversation-rows.ts';
-import { insertConversation } from '../../src/storage/conversation-starts.ts';
-import { changeMessage } from '../../src/storage/message-edits.ts';
-import { type Added, insertMessage, markRead } from '../../src/storage/messages.ts';
-import { insertTenant } from '../../src/storage/tenants.ts';
+import { updateConversation } from '../../src/storage/conversations/conversation-changes.ts';
+import { type Author, type MessageContent, openWrite } from '../../src/storage/conversations/conversation-rows.ts';
+import { insertConversation } from '../../src/storage/conversations/conversation-starts.ts';
+import { changeMessage } from '../../src/storage/conversations/message-edits.ts';
+import { type Added, insertMessage, markRead } from '../../src/storage/conversations/messages.ts';
+import { insertTenant } from '../../src/storage/tenants/tenants.ts';
 import { createDatabase } from '../support/database.ts';
 import { findUnindexed } from '../support/words.ts';
 

@@ -1,11 +1,11 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
+import { presentQuarantined, replayOf } from '../../src/domain/answers/ingestion.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { presentQuarantined, replayOf } from '../../src/domain/ingestion.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
-import { type Flush, quarantineEncoded, recordAnswers, rehearse } from '../../src/storage/recording.ts';
+import { type Flush, quarantineEncoded, recordAnswers, rehearse } from '../../src/storage/answers/recording.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer, makeTenant, uuidOfKey } from '../support/make.ts';
 import { recordingOf } from '../support/recording.ts';

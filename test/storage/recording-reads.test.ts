@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { afterAll, expect, test } from 'vitest';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { openStorage } from '../../src/storage/orm.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
+import { openStorage } from '../../src/storage/database/orm.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { MAX_WAIT_MS } from '../../src/storage/client-pool.ts';
-import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { MAX_WAIT_MS } from '../../src/storage/database/client-pool.ts';
+import { openStorage, type Storage } from '../../src/storage/database/orm.ts';
 import { createDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkRoles } from '../../src/storage/database-roles.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import { checkRoles } from '../../src/storage/database/database-roles.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Column, insertSample, readColumns } from '../support/rows.ts';
 
@@ -123,7 +123,7 @@ test('the planner knows the tenant of no policy, which would plan for the first 
     `select tablename as table, policyname as policy from pg_policies
      where concat(qual, with_check) like '%current_setting%' and concat(qual, with_check) not like '%ROW(0, 0) < ROW(0, 1)%'`,
   );
-  expect(known, 'use CURRENT_TENANT or CURRENT_ACCOUNT of src/storage/row-scope.ts').toEqual([]);
+  expect(known, 'use CURRENT_TENANT or CURRENT_ACCOUNT of src/storage/schema/row-scope.ts').toEqual([]);
 });
 
 test('every table of tenants has the tenant first in its primary key', async () => {

@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeConversations } from '../../src/storage/conversation-changes.ts';
-import type { TenantStorage } from '../../src/storage/orm.ts';
-import { patchProfiles } from '../../src/storage/profiles.ts';
+import { changeConversations } from '../../src/storage/conversations/conversation-changes.ts';
+import type { TenantStorage } from '../../src/storage/database/orm.ts';
+import { patchProfiles } from '../../src/storage/people/profiles.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** One tenant has most of the rows, so that the average tenant, for which plans are made, is small. */

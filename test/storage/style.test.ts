@@ -20,9 +20,11 @@ describe('the SQL of the storage', () => {
   });
 
   test('reads pages of lists in one place', () => {
-    const batches = ['storage/sealed.ts']; // the renewal of secrets reads batches of its own, not pages
+    const batches = ['storage/database/sealed.ts']; // the renewal of secrets reads batches of its own, not pages
     const comparison = /\([\w., ]+\) [<>] \(\$|limit \$\{\w+\.param\(limit \+ 1\)|\$\{columns\}\) \$\{/;
-    expect(storageWith(sources, comparison).filter(path => !batches.includes(path))).toEqual(['storage/lists.ts']);
+    expect(storageWith(sources, comparison).filter(path => !batches.includes(path))).toEqual([
+      'storage/database/lists.ts',
+    ]);
     const found = (text: string) => storageWith([{ path: 'storage/x.ts', text }], comparison).length;
     expect(found("where.and('(created_at, id) < ($, $)', ...after)")).toBe(1);
     expect(found(`limit $\{where.param(limit + 1)}`)).toBe(1);
@@ -31,7 +33,7 @@ describe('the SQL of the storage', () => {
 
   test('plans statements in one place', () => {
     const planning = /\benable_\w+|\bplan_cache_mode\b|\bdefinePlanning\b/;
-    expect(storageWith(sources, planning)).toEqual(['storage/lists.ts', 'storage/settings.ts']);
+    expect(storageWith(sources, planning)).toEqual(['storage/database/lists.ts', 'storage/database/settings.ts']);
     expect(
       storageWith([{ path: 'storage/x.ts', text: "set_config('enable_sort', 'off', true)" }], planning),
     ).toHaveLength(1);

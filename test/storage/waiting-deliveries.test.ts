@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { replayDelivery, replayRange } from '../../src/storage/deliveries.ts';
-import { numberedEvents } from '../../src/storage/events.ts';
-import type { TenantStorage } from '../../src/storage/orm.ts';
-import { recordRound } from '../../src/storage/webhook-ledger.ts';
-import { type LeasedWebhook, leaseWebhooks, readWork } from '../../src/storage/webhook-rounds.ts';
-import { findWebhook, lagOf } from '../../src/storage/webhooks.ts';
+import type { TenantStorage } from '../../src/storage/database/orm.ts';
+import { numberedEvents } from '../../src/storage/events/events.ts';
+import { replayDelivery, replayRange } from '../../src/storage/webhooks/deliveries.ts';
+import { recordRound } from '../../src/storage/webhooks/webhook-ledger.ts';
+import { type LeasedWebhook, leaseWebhooks, readWork } from '../../src/storage/webhooks/webhook-rounds.ts';
+import { findWebhook, lagOf } from '../../src/storage/webhooks/webhooks.ts';
 import { type Explained, explainTo } from '../plans/explained.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { HOUR, MINUTE } from '../support/clock.ts';

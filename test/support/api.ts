@@ -7,7 +7,7 @@ import { createLog, type Log } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import type { OpenFiles } from '../../src/platform/open-files.ts';
 import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
-import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
+import { readDerivedKeys } from '../../src/storage/database/derived-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { stores } from './stores.ts';

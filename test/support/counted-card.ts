@@ -1,6 +1,6 @@
-import { type AcceptedAnswer, isAnswered } from '../../src/domain/answers.ts';
-import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
-import { rebuildResults } from '../../src/storage/results.ts';
+import { type AcceptedAnswer, isAnswered } from '../../src/domain/answers/answers.ts';
+import { deleteAnswer, listAnswers } from '../../src/storage/answers/answers.ts';
+import { rebuildResults } from '../../src/storage/answers/results.ts';
 import type { TestDatabase } from './database.ts';
 import { anAcceptedAnswer, storeQuestions } from './make.ts';
 

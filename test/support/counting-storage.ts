@@ -1,4 +1,4 @@
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 
 /** Returns a storage that counts the single statements of tenants that contain a text; by default all of them. */
 export function countingStorage(storage: Storage) {

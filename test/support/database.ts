@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
 import { createLog } from '../../src/platform/log.ts';
 import { outlive, withClient } from '../../src/platform/postgres-client.ts';
-import { openStorage, type Storage, type StorageRole } from '../../src/storage/orm.ts';
+import { openStorage, type Storage, type StorageRole } from '../../src/storage/database/orm.ts';
 import { TEMPLATE } from './global-setup.ts';
 import { stores } from './stores.ts';
 

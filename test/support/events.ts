@@ -1,5 +1,5 @@
-import { numberEvents } from '../../src/storage/events.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { numberEvents } from '../../src/storage/events/events.ts';
 import type { TestDatabase } from './database.ts';
 import { waitFor } from './wait.ts';
 

@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { migrateQueue } from '../../src/queue/connection.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/database/migrate.ts';
 import { findDockerFault, type RunningStores, type StoreUrls, startStores } from './store-servers.ts';
 import { makeUnlikeTenants } from './unlike-tenants.ts';
 

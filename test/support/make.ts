@@ -1,13 +1,13 @@
 import { SignJWT } from 'jose';
 import { v7 } from 'uuid';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
-import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
-import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
+import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/team/api-keys.ts';
+import { TOKEN_HEADER } from '../../src/domain/team/tokens.ts';
 import type { Seals } from '../../src/platform/secrets.ts';
-import { insertApiKey } from '../../src/storage/api-keys.ts';
-import type { Storage } from '../../src/storage/orm.ts';
-import { insertTenant } from '../../src/storage/tenants.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { insertApiKey } from '../../src/storage/team/api-keys.ts';
+import { insertTenant } from '../../src/storage/tenants/tenants.ts';
 import type { TestApi } from './api.ts';
 import type { TestDatabase } from './database.ts';
 

@@ -5,8 +5,8 @@ import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { migrateQueue } from '../../src/queue/connection.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { migrate } from '../../src/storage/database/migrate.ts';
+import { openStorage, type Storage } from '../../src/storage/database/orm.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface OwnServer extends TestDatabase {

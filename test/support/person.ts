@@ -1,9 +1,9 @@
 import { beginSession } from '../../src/api/credentials/sessions.ts';
 import { newUuid, toTypeId } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/roles.ts';
+import type { Role } from '../../src/domain/team/roles.ts';
 import { hashPassword } from '../../src/platform/passwords.ts';
-import { addMember } from '../../src/storage/members.ts';
-import { startSession } from '../../src/storage/sessions.ts';
+import { addMember } from '../../src/storage/team/members.ts';
+import { startSession } from '../../src/storage/team/sessions.ts';
 import type { TestApi, TestReply } from './api.ts';
 import { storageOf, type TestTenant } from './make.ts';
 

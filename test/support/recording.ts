@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
-import type { AcceptedAnswer, AnswerState } from '../../src/domain/answers.ts';
-import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
-import { type Flush, recordAnswers } from '../../src/storage/recording.ts';
+import type { AcceptedAnswer, AnswerState } from '../../src/domain/answers/answers.ts';
+import { type Flush, recordAnswers } from '../../src/storage/answers/recording.ts';
+import { findIngestionTotals, listQuarantined } from '../../src/storage/upkeep/ingestion.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface Stored {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { preparedTexts } from '../../src/storage/transaction.ts';
+import { preparedTexts } from '../../src/storage/database/transaction.ts';
 import { stores } from './stores.ts';
 import { findTenantPlans } from './unlike-tenants.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
-import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
+import { TOKEN_HEADER } from '../../src/domain/team/tokens.ts';
 import type { TestApi, TestReply, TestRequest } from './api.ts';
 import type { TestKey, TestTenant } from './make.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { EventType } from '../../src/domain/events.ts';
+import type { EventType } from '../../src/domain/events/events.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
-import { writeEvents } from '../../src/storage/events.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { writeEvents } from '../../src/storage/events/events.ts';
 import { runDeliveries } from '../../src/worker/deliveries.ts';
 import { createApi, type TestApi } from './api.ts';
 import { numberAll } from './events.ts';

@@ -1,12 +1,12 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
 import { Problem } from '../../src/domain/problem.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import type { RecordAnswers } from '../../src/queue/jobs.ts';
-import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { findIngestionTotals, listQuarantined } from '../../src/storage/upkeep/ingestion.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
-import { assignBatch, listTenantsToAssign } from '../../src/storage/assignment.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import { assignBatch, listTenantsToAssign } from '../../src/storage/conversations/assignment.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { assignmentOf, type Team } from '../support/assignment.ts';
 import { type Body, conversationsOf } from '../support/conversations.ts';

@@ -1,9 +1,9 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
-import { deleteAnswer } from '../../src/storage/answers.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
-import { expireAnswers } from '../../src/storage/retention.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
+import { deleteAnswer } from '../../src/storage/answers/answers.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
+import { expireAnswers } from '../../src/storage/tenants/retention.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, answerTo, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 

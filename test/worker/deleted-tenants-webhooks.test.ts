@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { deleteTenant } from '../../src/storage/deleted-tenants.ts';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { deleteTenant } from '../../src/storage/upkeep/deleted-tenants.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, storageOf } from '../support/make.ts';
 import { createReceiver } from '../support/receivers.ts';

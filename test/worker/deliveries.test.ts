@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
-import { readWebhookLag } from '../../src/storage/webhook-figures.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { readWebhookLag } from '../../src/storage/webhooks/webhook-figures.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/clock.ts';
 import { numberAll } from '../support/events.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant } from '../support/make.ts';

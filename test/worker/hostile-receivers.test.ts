@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, type Reaction, trickle } from '../support/receivers.ts';

@@ -7,7 +7,7 @@ import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { entryOfFlush, entryOfPart, type PendingEntry } from '../../src/queue/pending.ts';
 import { addCounted, type CountedJob } from '../../src/queue/pending-redis.ts';
-import { recordAnswers } from '../../src/storage/recording.ts';
+import { recordAnswers } from '../../src/storage/answers/recording.ts';
 import { backends, createApi, createWorker, environmentOf, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
 import { supervise } from '../support/process.ts';

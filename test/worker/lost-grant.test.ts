@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../src/domain/answers/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createRecordAnswers, recordFlush } from '../../src/worker/handlers/answers.ts';

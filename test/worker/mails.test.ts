@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { mailServerOf } from '../../src/platform/mail.ts';
-import { insertMail } from '../../src/storage/mails.ts';
+import { insertMail } from '../../src/storage/team/mails.ts';
 import { createRetention } from '../../src/worker/retention.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/clock.ts';

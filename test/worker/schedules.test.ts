@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { moveScheduledQuestions } from '../../src/storage/schedules.ts';
+import { moveScheduledQuestions } from '../../src/storage/questions/schedules.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { aQuestion, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { openStorage, type Storage } from '../../src/storage/database/orm.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { numberAll } from '../support/events.ts';

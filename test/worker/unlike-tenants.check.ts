@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import type { Storage } from '../../src/storage/orm.ts';
-import { OLD_DELIVERIES } from '../../src/storage/retention.ts';
-import { insertTenant } from '../../src/storage/tenants.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { OLD_DELIVERIES } from '../../src/storage/tenants/retention.ts';
+import { insertTenant } from '../../src/storage/tenants/tenants.ts';
 import { assignment } from '../../src/worker/assign.ts';
 import { erasure } from '../../src/worker/erasure.ts';
 import { EXPIRY, expiring, forgetting, OLD } from '../../src/worker/retention.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
-import { readTimerDelay, resolvePending, TIMERS_AT_ONCE } from '../../src/storage/timers.ts';
+import { readTimerDelay, resolvePending, TIMERS_AT_ONCE } from '../../src/storage/conversations/timers.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
 import { silence, snoozes } from '../../src/worker/wake.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { type Body, conversationsOf, uuidOf } from '../support/conversations.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/orm.ts';
-import { countWebhooks } from '../../src/storage/webhook-figures.ts';
+import type { Storage } from '../../src/storage/database/orm.ts';
+import { countWebhooks } from '../../src/storage/webhooks/webhook-figures.ts';
 import { type TestApi, waitFor } from '../support/api.ts';
 import { MINUTE } from '../support/clock.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';

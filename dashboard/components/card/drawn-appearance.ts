@@ -14,7 +14,7 @@ const readableOn = (color: string): string =>
 
 /**
  * Returns an appearance that is not saved yet as card lists have it: with the colors that the server derives from
- * others (`drawnAppearance` in `src/domain/appearance.ts`).
+ * others (`drawnAppearance` in `src/domain/rules/appearance.ts`).
  */
 export function drawnAppearance(appearance: Appearance): Appearance {
   const { theme, accent } = appearance;

@@ -20,7 +20,7 @@ import { useSession } from '../../session.tsx';
 import { roleHint, roleName } from '../../words.ts';
 import { SettingsFrame } from './frame.tsx';
 
-/** Largest capacity of a member (`src/domain/members.ts`). */
+/** Largest capacity of a member (`src/domain/team/members.ts`). */
 const MAX_CAPACITY = 1000;
 
 const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];

@@ -7,15 +7,15 @@ import {
   NewAnswer,
   storedState,
   validateContent,
-} from '../../domain/answers.ts';
-import { countingOf } from '../../domain/cards.ts';
+} from '../../domain/answers/answers.ts';
+import type { Receipt, Rejection } from '../../domain/answers/receipts.ts';
+import { countingOf } from '../../domain/cards/cards.ts';
 import { DAY_MS } from '../../domain/durations.ts';
+import { answerRules } from '../../domain/questions/questions.ts';
 import type { QuestionType } from '../../domain/questions/types/index.ts';
-import { answerRules } from '../../domain/questions.ts';
-import type { Receipt, Rejection } from '../../domain/receipts.ts';
 import { jsonPointer, parseItem } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
-import type { LiveQuestionRow, NamedVersion } from '../../storage/questions.ts';
+import type { LiveQuestionRow, NamedVersion } from '../../storage/questions/questions.ts';
 import { type KeyCaller, type TestCaller, type UserCaller, userName } from '../caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';

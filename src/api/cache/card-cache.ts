@@ -1,4 +1,4 @@
-import type { Attributes } from '../../domain/identities.ts';
+import type { Attributes } from '../../domain/people/identities.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { leavesOf } from '../../domain/audiences.ts';
-import { contextTests } from '../../domain/compiled-audiences.ts';
-import { parseVersion } from '../../domain/semver.ts';
-import type { LiveQuestionRow } from '../../storage/questions.ts';
+import { contextTests } from '../../domain/cards/compiled-audiences.ts';
+import { leavesOf } from '../../domain/rules/audiences.ts';
+import { parseVersion } from '../../domain/rules/semver.ts';
+import type { LiveQuestionRow } from '../../storage/questions/questions.ts';
 import { shortHash } from '../http/etag.ts';
 
 /** The device of a request, and whether its client handles triggers. */

@@ -1,9 +1,9 @@
-import type { Attributes } from '../../domain/identities.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { completeLocales, personalize, recalledAttributes, translate } from '../../domain/question-texts.ts';
+import type { Attributes } from '../../domain/people/identities.ts';
+import { completeLocales, personalize, recalledAttributes, translate } from '../../domain/questions/question-texts.ts';
 import { definitionOf } from '../../domain/questions/types/index.ts';
 import { MAIN_STEP } from '../../domain/steps.ts';
-import type { LiveQuestionRow } from '../../storage/questions.ts';
+import type { LiveQuestionRow } from '../../storage/questions/questions.ts';
 import { shortHash } from '../http/etag.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { Notices } from '../../coordination/notices.ts';
-import { cardPlacement } from '../../domain/cards.ts';
-import { GATES, type Gate, type PersonFacts, selectCards, toPerson } from '../../domain/decisions.ts';
+import { cardPlacement } from '../../domain/cards/cards.ts';
+import { GATES, type Gate, type PersonFacts, selectCards, toPerson } from '../../domain/cards/decisions.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { Caches } from '../../platform/caches.ts';
-import { readCardHistory, recordDigest } from '../../storage/cards.ts';
-import type { Storage } from '../../storage/orm.ts';
-import { setFirstCardTime } from '../../storage/tenants.ts';
-import { findTestedQuestion } from '../../storage/test-answers.ts';
+import { readCardHistory, recordDigest } from '../../storage/answers/cards.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { findTestedQuestion } from '../../storage/questions/test-answers.ts';
+import { setFirstCardTime } from '../../storage/tenants/tenants.ts';
 import type { TestCaller, UserCaller } from '../caller.ts';
 import { etagOf } from '../http/etag.ts';
 import { CARD_ID_LENGTH, type CachedList, createCardCache } from './card-cache.ts';

@@ -1,5 +1,5 @@
-import type { Attributes } from '../../domain/identities.ts';
 import { chooseLocale, indexLocales, parseAcceptLanguage, rankLocales } from '../../domain/locales.ts';
+import type { Attributes } from '../../domain/people/identities.ts';
 import { shortHash } from '../http/etag.ts';
 import type { CachedList, CardView } from './card-cache.ts';
 import { type CardLanguages, renderCard } from './card-json.ts';

@@ -1,22 +1,28 @@
 import type { Notices } from '../../coordination/notices.ts';
-import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
-import { completeAppearance, drawnAppearance, type Placement } from '../../domain/appearance.ts';
-import type { AudienceNode } from '../../domain/audiences.ts';
-import type { Frequency } from '../../domain/card-rules.ts';
-import { cardPlacement } from '../../domain/cards.ts';
-import { createAudienceCompiler } from '../../domain/compiled-audiences.ts';
-import { compileRules, type Rule } from '../../domain/decisions.ts';
+import { CLOSED_GRACE_DAYS } from '../../domain/answers/answers.ts';
+import { cardPlacement } from '../../domain/cards/cards.ts';
+import { createAudienceCompiler } from '../../domain/cards/compiled-audiences.ts';
+import { compileRules, type Rule } from '../../domain/cards/decisions.ts';
+import { conditionBytes, optionBytes, stepBytes } from '../../domain/cards/rule-bytes.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
-import { type AnswerRules, answerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions.ts';
-import { conditionBytes, optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
+import {
+  type AnswerRules,
+  answerRules,
+  earlierRules,
+  followUpRules,
+  type StepRules,
+} from '../../domain/questions/questions.ts';
+import { completeAppearance, drawnAppearance, type Placement } from '../../domain/rules/appearance.ts';
+import type { AudienceNode } from '../../domain/rules/audiences.ts';
+import type { Frequency } from '../../domain/rules/card-rules.ts';
 import { DEFAULT_COOLDOWN_DAYS, DEFAULT_LOCALE } from '../../domain/tenants.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import { createTurns } from '../../platform/turns.ts';
-import { listDeletedAnswers } from '../../storage/answers.ts';
-import type { Storage } from '../../storage/orm.ts';
+import { listDeletedAnswers } from '../../storage/answers/answers.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 import {
   type LiveQuestionRow,
   loadPublishedQuestions,
@@ -24,8 +30,8 @@ import {
   type PublishedQuestions,
   type QuestionTermsRow,
   type VersionRulesRow,
-} from '../../storage/questions.ts';
-import { findTenant } from '../../storage/tenants.ts';
+} from '../../storage/questions/questions.ts';
+import { findTenant } from '../../storage/tenants/tenants.ts';
 import { shortHash } from '../http/etag.ts';
 import { type CardContext, createContextKeys } from './card-contexts.ts';
 import { type CardLanguages, renderCards } from './card-json.ts';

@@ -1,4 +1,4 @@
-import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../../domain/answers.ts';
+import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../../domain/answers/answers.ts';
 import type { Caches } from '../../platform/caches.ts';
 
 /** Heap bytes of a cached sync besides its identity: its id, its mark with four more ids, and a map entry. */

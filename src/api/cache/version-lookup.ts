@@ -1,14 +1,14 @@
-import { type AnswerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions.ts';
-import { stepBytes } from '../../domain/rule-bytes.ts';
+import { stepBytes } from '../../domain/cards/rule-bytes.ts';
+import { type AnswerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions/questions.ts';
 import type { Caches } from '../../platform/caches.ts';
 import { createGroupCommit, type GroupCommit } from '../../platform/group-commit.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 import {
   findPresentVersions,
   findVersionRules,
   type NamedVersion,
   type VersionRulesRow,
-} from '../../storage/questions.ts';
+} from '../../storage/questions/questions.ts';
 
 /**
  * Looks up question versions that are not in the catalog: by key, through a cache, with one query at a time per tenant.

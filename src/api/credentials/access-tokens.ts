@@ -2,8 +2,13 @@ import { type CryptoKey, compactVerify, errors, SignJWT } from 'jose';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { ProblemCode } from '../../domain/problem-catalog.ts';
+import {
+  CLOCK_LEEWAY_SECONDS,
+  TOKEN_HEADER,
+  TOKEN_LIFETIME_SECONDS,
+  TOKEN_MAX_BYTES,
+} from '../../domain/team/tokens.ts';
 import { Identity } from '../../domain/text.ts';
-import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
 import { parseInput } from '../../domain/validation.ts';
 import { type UserCaller, userName } from '../caller.ts';
 import type { KeySource, RingKey } from './key-ring.ts';

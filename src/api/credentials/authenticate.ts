@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { BEARER_PREFIX } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
-import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
+import { BEARER_PREFIX } from '../../domain/team/api-keys.ts';
+import { RIGHTS, type Right, roleHolds } from '../../domain/team/roles.ts';
 import type { Caller, CredentialKind, KeyCaller, TestCaller, UserCaller } from '../caller.ts';
 import { countHeader } from '../http/well-formed.ts';
 import { verifyBearerKey } from './bearer-keys.ts';

@@ -1,6 +1,6 @@
-import { causedBy, type EventActor } from '../../domain/events.ts';
+import { causedBy, type EventActor } from '../../domain/events/events.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import type { Author } from '../../storage/conversation-rows.ts';
+import type { Author } from '../../storage/conversations/conversation-rows.ts';
 import type { Participant } from '../caller.ts';
 
 /** Returns a caller as the author of messages. */

@@ -1,6 +1,6 @@
-import { keyIdOfBearer } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
-import type { Scope } from '../../domain/scopes.ts';
+import { keyIdOfBearer } from '../../domain/team/api-keys.ts';
+import type { Scope } from '../../domain/team/scopes.ts';
 import { equalInConstantTime, sha256 } from '../../platform/secrets.ts';
 import type { KeyCaller } from '../caller.ts';
 import type { KeySource } from './key-ring.ts';

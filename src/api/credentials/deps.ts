@@ -1,8 +1,8 @@
 import type { Config } from '../../platform/config.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Keychain } from '../../platform/secrets.ts';
-import type { Storage } from '../../storage/orm.ts';
-import type { FoundSession, WantedSession } from '../../storage/sessions.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import type { FoundSession, WantedSession } from '../../storage/team/sessions.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 

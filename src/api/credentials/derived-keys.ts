@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/problem.ts';
 import type { Log } from '../../platform/log.ts';
 import type { MacPurpose, Seals } from '../../platform/secrets.ts';
-import { readDerivedKeys, WrongSecretKeys } from '../../storage/derived-keys.ts';
-import type { Storage } from '../../storage/orm.ts';
+import { readDerivedKeys, WrongSecretKeys } from '../../storage/database/derived-keys.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 
 /** The keys for message authentication codes, in memory. */
 export interface DerivedKeys {

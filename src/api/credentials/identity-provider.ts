@@ -1,6 +1,6 @@
 import type { ClientAuth, Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import { Problem } from '../../domain/problem.ts';
-import { type Claims, lacksEmail, readEmail, readName, type VouchedEmail } from '../../domain/subjects.ts';
+import { type Claims, lacksEmail, readEmail, readName, type VouchedEmail } from '../../domain/team/subjects.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
 

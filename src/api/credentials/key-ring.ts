@@ -1,13 +1,13 @@
 import type { CryptoKey } from 'jose';
 import type { Notices } from '../../coordination/notices.ts';
-import { type ApiKeyStatus, apiKeyStatus } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
+import { type ApiKeyStatus, apiKeyStatus } from '../../domain/team/api-keys.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import type { Spans } from '../../platform/spans.ts';
-import { type ApiKeyRow, findApiKeys } from '../../storage/api-keys.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { type ApiKeyRow, findApiKeys } from '../../storage/team/api-keys.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { type CachedKey, createKeyCache } from './key-cache.ts';
 import { createKeyUses } from './key-uses.ts';

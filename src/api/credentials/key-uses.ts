@@ -1,6 +1,6 @@
 import type { Log } from '../../platform/log.ts';
-import { touchApiKeys } from '../../storage/api-keys.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { touchApiKeys } from '../../storage/team/api-keys.ts';
 
 /** Records the last use of API keys. */
 export interface KeyUses {

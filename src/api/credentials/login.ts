@@ -3,7 +3,7 @@ import { networkOf } from '../../platform/addresses.ts';
 import { passwordsWaiting, verifyPassword } from '../../platform/passwords.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { matchTotp } from '../../platform/totp.ts';
-import { findLogin, type LoginRow, redeemRecoveryCode, redeemTotpStep } from '../../storage/accounts.ts';
+import { findLogin, type LoginRow, redeemRecoveryCode, redeemTotpStep } from '../../storage/team/accounts.ts';
 import type { CredentialDeps } from './deps.ts';
 import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 

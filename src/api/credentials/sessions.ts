@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { newUuid, parseTypeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
-import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/sessions.ts';
+import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/team/sessions.ts';
 import { equalInConstantTime, type Keychain, randomSecret, sha256 } from '../../platform/secrets.ts';
-import { type FoundSession, type NewSession, touchSession } from '../../storage/sessions.ts';
+import { type FoundSession, type NewSession, touchSession } from '../../storage/team/sessions.ts';
 import type { PersonCaller, SessionCaller } from '../caller.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { CredentialDeps } from './deps.ts';

@@ -1,7 +1,7 @@
 import { compactVerify, errors, SignJWT } from 'jose';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
-import { CLOCK_LEEWAY_SECONDS, TEST_TOKEN_SECONDS, TOKEN_HEADER } from '../../domain/tokens.ts';
+import { CLOCK_LEEWAY_SECONDS, TEST_TOKEN_SECONDS, TOKEN_HEADER } from '../../domain/team/tokens.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { type TestCaller, userName } from '../caller.ts';
 import { readToken } from './access-tokens.ts';

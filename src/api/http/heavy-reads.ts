@@ -3,7 +3,7 @@ import { Problem } from '../../domain/problem.ts';
 import { retrySoon } from '../../domain/retries.ts';
 import { createFairShare, type FairShare } from '../../platform/fair-share.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 import type { Caller } from '../caller.ts';
 
 /** Statement time-outs of lists and results, and of searches (`q`). */

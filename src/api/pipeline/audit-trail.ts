@@ -1,7 +1,7 @@
-import { type Action, hostFromUrl, MAX_FIELDS } from '../../domain/audit-log.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { findAccount } from '../../storage/accounts.ts';
-import { type AuditEvent, insertAuditEntry } from '../../storage/audit-log.ts';
+import { type Action, hostFromUrl, MAX_FIELDS } from '../../domain/team/audit-log.ts';
+import { findAccount } from '../../storage/team/accounts.ts';
+import { type AuditEvent, insertAuditEntry } from '../../storage/team/audit-log.ts';
 import type { PersonCaller, TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { isReply } from '../operation.ts';

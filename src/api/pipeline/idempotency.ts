@@ -4,6 +4,7 @@ import type { FieldCode } from '../../domain/field-errors.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Keychain } from '../../platform/secrets.ts';
+import type { TenantStorage } from '../../storage/database/orm.ts';
 import {
   claimIdempotencyKey,
   type Holder,
@@ -13,8 +14,7 @@ import {
   type RequestHash,
   type Response,
   releaseIdempotencyKey,
-} from '../../storage/idempotency-keys.ts';
-import type { TenantStorage } from '../../storage/orm.ts';
+} from '../../storage/team/idempotency-keys.ts';
 import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ReadBody } from '../http/body.ts';

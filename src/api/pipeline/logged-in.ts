@@ -1,7 +1,7 @@
 import { toTypeId } from '../../domain/ids.ts';
 import { notFound } from '../../domain/problem.ts';
-import { type AccountRow, findAccount, type MembershipRow } from '../../storage/accounts.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { type AccountRow, findAccount, type MembershipRow } from '../../storage/team/accounts.ts';
 import type { Device, StartedSession } from '../credentials/sessions.ts';
 import { type OperationReply, reply, type UnreadRequest } from '../operation.ts';
 

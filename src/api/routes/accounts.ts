@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { HOUR_MS } from '../../domain/durations.ts';
+import { newUuid } from '../../domain/ids.ts';
+import { linkTo } from '../../domain/links.ts';
+import { linkNotValid, Problem } from '../../domain/problem.ts';
 import {
   Account,
   AccountPatch,
@@ -13,13 +17,9 @@ import {
   Setup,
   TotpConfirmation,
   TotpEnrolment,
-} from '../../domain/accounts.ts';
-import { HOUR_MS } from '../../domain/durations.ts';
-import { newUuid } from '../../domain/ids.ts';
-import { linkTo } from '../../domain/links.ts';
-import { NO_TENANT_ID } from '../../domain/mails.ts';
-import { linkNotValid, Problem } from '../../domain/problem.ts';
-import { LoggedIn } from '../../domain/sessions.ts';
+} from '../../domain/team/accounts.ts';
+import { NO_TENANT_ID } from '../../domain/team/mails.ts';
+import { LoggedIn } from '../../domain/team/sessions.ts';
 import { sendsMails } from '../../platform/mail.ts';
 import { hashPassword, verifyPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
@@ -32,9 +32,9 @@ import {
   removeAuthenticator,
   resetPassword as resetAccountPassword,
   updateAccount,
-} from '../../storage/accounts.ts';
-import { insertMail } from '../../storage/mails.ts';
-import { insertFirstOwner } from '../../storage/members.ts';
+} from '../../storage/team/accounts.ts';
+import { insertMail } from '../../storage/team/mails.ts';
+import { insertFirstOwner } from '../../storage/team/members.ts';
 import type { PersonCaller } from '../caller.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { attemptsOf, recoveryHash, refuseWhilePasswordsQueued, totpSecretOf } from '../credentials/login.ts';

@@ -1,19 +1,24 @@
 import { z } from 'zod';
-import { presentAnswer, presentOwnAnswer, type StoredAnswer } from '../../domain/answer-replies.ts';
-import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, OwnAnswer } from '../../domain/answers.ts';
+import { presentAnswer, presentOwnAnswer, type StoredAnswer } from '../../domain/answers/answer-replies.ts';
+import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, OwnAnswer } from '../../domain/answers/answers.ts';
+import { Receipts } from '../../domain/answers/receipts.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, filterOf, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
-import { Receipts } from '../../domain/receipts.ts';
 import { Day, Identity, SEARCHED, SearchWords, Tag, Timestamp, text } from '../../domain/text.ts';
 import {
   deleteAnswer as deleteAnswerRow,
   findAnswer,
   listAnswers as listAnswerRows,
   tagAnswer,
-} from '../../storage/answers.ts';
-import { findTestAnswer, findTestedQuestion, storeTestAnswer, type TestAnswerRow } from '../../storage/test-answers.ts';
+} from '../../storage/answers/answers.ts';
+import {
+  findTestAnswer,
+  findTestedQuestion,
+  storeTestAnswer,
+  type TestAnswerRow,
+} from '../../storage/questions/test-answers.ts';
 import type { Sync } from '../cache/answer-validator.ts';
 import { isTeam, type TestCaller } from '../caller.ts';
 import { actorOf } from '../credentials/author.ts';

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { notFound } from '../../domain/problem.ts';
 import {
   ApiKey,
   ApiKeyPatch,
@@ -7,10 +10,7 @@ import {
   NewApiKey,
   presentApiKey,
   requireFutureExpiry,
-} from '../../domain/api-keys.ts';
-import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery } from '../../domain/pages.ts';
-import { notFound } from '../../domain/problem.ts';
+} from '../../domain/team/api-keys.ts';
 import {
   type ApiKeyRow,
   findTenantKey,
@@ -20,7 +20,7 @@ import {
   patchApiKey as patchApiKeyRow,
   revokeApiKey as revokeApiKeyRow,
   rotateApiKey as rotateApiKeyRow,
-} from '../../storage/api-keys.ts';
+} from '../../storage/team/api-keys.ts';
 import { actorOf } from '../credentials/author.ts';
 import { settingsTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';

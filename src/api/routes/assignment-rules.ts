@@ -5,12 +5,15 @@ import {
   AssignmentRulesMatches,
   AssignmentRulesPreview,
   type RuleInputs,
-} from '../../domain/assignment-rules.ts';
+} from '../../domain/conversations/assignment-rules.ts';
+import { MAX_LOOKED_AT } from '../../domain/conversations/views.ts';
 import { newUuid, toTypeId } from '../../domain/ids.ts';
 import { fieldFault } from '../../domain/problem.ts';
-import { MAX_LOOKED_AT } from '../../domain/views.ts';
-import { countMatching } from '../../storage/assignment-preview.ts';
-import { findAssignmentRules, replaceAssignmentRules as replaceRules } from '../../storage/assignment-rules.ts';
+import { countMatching } from '../../storage/conversations/assignment-preview.ts';
+import {
+  findAssignmentRules,
+  replaceAssignmentRules as replaceRules,
+} from '../../storage/conversations/assignment-rules.ts';
 import { operation, reply } from '../operation.ts';
 
 const toMember = (id: string): string => toTypeId('member', id);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ACTIONS, AuditEntry } from '../../domain/audit-log.ts';
 import { rule } from '../../domain/field-errors.ts';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { filterOf, pageOf, pageQuery } from '../../domain/pages.ts';
+import { ACTIONS, AuditEntry } from '../../domain/team/audit-log.ts';
 import { Timestamp } from '../../domain/text.ts';
-import { type AuditRow, listAuditEntries } from '../../storage/audit-log.ts';
+import { type AuditRow, listAuditEntries } from '../../storage/team/audit-log.ts';
 import { operation } from '../operation.ts';
 
 const presentEntry = (row: AuditRow) => ({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CardDecisions, MAX_JUDGED, presentVerdict, Reach, ReachRequest } from '../../domain/card-decisions.ts';
-import { defined } from '../../domain/card-rules.ts';
+import { CardDecisions, MAX_JUDGED, presentVerdict, Reach, ReachRequest } from '../../domain/cards/card-decisions.ts';
 import {
   compileRules,
   explainCards,
@@ -8,18 +7,19 @@ import {
   judgeReach,
   type PersonFacts,
   toPerson,
-} from '../../domain/decisions.ts';
+} from '../../domain/cards/decisions.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { DeviceLocale } from '../../domain/locales.ts';
 import { queryBoolean } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
+import { defined } from '../../domain/rules/card-rules.ts';
 import { Identity, text } from '../../domain/text.ts';
 import { createTurns } from '../../platform/turns.ts';
-import { requireKnownQuestions } from '../../storage/audience-references.ts';
-import { listDecidedQuestions, listRecentPeople, readCardHistories } from '../../storage/card-decisions.ts';
-import { readCardHistory } from '../../storage/cards.ts';
-import type { TenantStorage } from '../../storage/orm.ts';
+import { listDecidedQuestions, listRecentPeople, readCardHistories } from '../../storage/answers/card-decisions.ts';
+import { readCardHistory } from '../../storage/answers/cards.ts';
+import type { TenantStorage } from '../../storage/database/orm.ts';
+import { requireKnownQuestions } from '../../storage/questions/audience-references.ts';
 import { deviceOf } from '../cache/card-lists.ts';
 import type { Catalog } from '../cache/catalog.ts';
 import { operation } from '../operation.ts';

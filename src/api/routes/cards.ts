@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Appearance } from '../../domain/appearance.ts';
-import { Card } from '../../domain/cards.ts';
+import { Card } from '../../domain/cards/cards.ts';
 import { int32 } from '../../domain/documented.ts';
 import { DeviceLocale } from '../../domain/locales.ts';
 import { queryBoolean, queryIntOr } from '../../domain/pages.ts';
+import { Appearance } from '../../domain/rules/appearance.ts';
 import { text } from '../../domain/text.ts';
 import { MAX_CARDS } from '../cache/card-lists.ts';
 import { operation, reply } from '../operation.ts';

@@ -1,11 +1,20 @@
-import { BulkResults, BulkUpdate, checkSnooze, MAX_BULK, Merge } from '../../domain/conversation-changes.ts';
-import { Conversation } from '../../domain/conversations.ts';
+import {
+  BulkResults,
+  BulkUpdate,
+  checkSnooze,
+  MAX_BULK,
+  Merge,
+} from '../../domain/conversations/conversation-changes.ts';
+import { Conversation } from '../../domain/conversations/conversations.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { changeConversations, mergeConversation as mergeConversationRow } from '../../storage/conversation-changes.ts';
-import type { ConversationRow } from '../../storage/conversation-rows.ts';
+import {
+  changeConversations,
+  mergeConversation as mergeConversationRow,
+} from '../../storage/conversations/conversation-changes.ts';
+import type { ConversationRow } from '../../storage/conversations/conversation-rows.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, conversationReply, conversationTag } from './views/conversations.ts';
+import { ConversationPath, conversationReply, conversationTag } from './presenters/conversations.ts';
 
 export const updateConversations = operation({
   id: 'updateConversations',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ConversationPatch, checkSnooze } from '../../domain/conversation-changes.ts';
-import { Assignee, ConversationSort, conversationFilters } from '../../domain/conversation-filters.ts';
-import { presentConversation } from '../../domain/conversation-replies.ts';
+import { ConversationPatch, checkSnooze } from '../../domain/conversations/conversation-changes.ts';
+import { Assignee, ConversationSort, conversationFilters } from '../../domain/conversations/conversation-filters.ts';
+import { presentConversation } from '../../domain/conversations/conversation-replies.ts';
 import {
   Conversation,
   ConversationPage,
@@ -9,18 +9,24 @@ import {
   MAX_ACTIVE_OF_USER,
   NewConversation,
   type Side,
-} from '../../domain/conversations.ts';
+} from '../../domain/conversations/conversations.ts';
+import { countSchema, MAX_COUNTED } from '../../domain/conversations/views.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, pageQuery, queryBoolean, valuesIn } from '../../domain/pages.ts';
 import { fieldFault, Problem, queryFault } from '../../domain/problem.ts';
 import { Timestamp } from '../../domain/text.ts';
-import { countSchema, MAX_COUNTED } from '../../domain/views.ts';
-import { updateConversation } from '../../storage/conversation-changes.ts';
-import { countUnread, listConversations as listConversationRows } from '../../storage/conversation-lists.ts';
-import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts';
-import { insertConversation } from '../../storage/conversation-starts.ts';
-import { type ConversationTombstone, listWithTombstones } from '../../storage/conversation-tombstones.ts';
-import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
+import { updateConversation } from '../../storage/conversations/conversation-changes.ts';
+import {
+  countUnread,
+  listConversations as listConversationRows,
+} from '../../storage/conversations/conversation-lists.ts';
+import type { ConversationRow, Owner } from '../../storage/conversations/conversation-rows.ts';
+import { insertConversation } from '../../storage/conversations/conversation-starts.ts';
+import { type ConversationTombstone, listWithTombstones } from '../../storage/conversations/conversation-tombstones.ts';
+import {
+  deleteConversation as deleteConversationRow,
+  findConversation,
+} from '../../storage/conversations/conversations.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { type OperationReply, operation } from '../operation.ts';
@@ -33,7 +39,7 @@ import {
   ownerOf,
   sideOfCaller,
   teamOnly,
-} from './views/conversations.ts';
+} from './presenters/conversations.ts';
 
 const TEAM_FILTERS = [
   'identity',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { EVENT_TYPES, EventPage, type EventType, rightsToExpand } from '../../domain/events.ts';
+import { EVENT_TYPES, EventPage, type EventType, rightsToExpand } from '../../domain/events/events.ts';
 import { filterOf, pageQuery, queryBoolean, queryInt, valuesIn } from '../../domain/pages.ts';
 import { Problem, queryFault } from '../../domain/problem.ts';
-import { presentEvents } from '../../storage/event-objects.ts';
-import { type FeedBounds, listEvents, readFeedBounds } from '../../storage/events.ts';
+import { type FeedBounds, listEvents, readFeedBounds } from '../../storage/events/events.ts';
+import { presentEvents } from '../../storage/webhooks/event-objects.ts';
 import { authorize } from '../credentials/authenticate.ts';
 import { operation } from '../operation.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { documentedAs } from '../../domain/documented.ts';
+import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import {
   EXAMPLE_RESULTS,
   IdentityAttribute,
@@ -15,15 +16,14 @@ import {
   OwnAttributesPatch,
   patchProfile,
   presentIdentity,
-} from '../../domain/identities.ts';
-import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
-import { notFound, Problem } from '../../domain/problem.ts';
+} from '../../domain/people/identities.ts';
 import {
   PROFILE_CHANGES_KEPT,
   PROFILE_CHANGES_KEPT_DAYS,
   ProfileChange,
   presentProfileChange,
-} from '../../domain/profile-changes.ts';
+} from '../../domain/people/profile-changes.ts';
+import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { bodyErrors, type Fault, jsonPointer, parseItem } from '../../domain/validation.ts';
 import {
@@ -31,16 +31,16 @@ import {
   type IdentityRow,
   listIdentities as listIdentityRows,
   saveIdentity,
-} from '../../storage/identities.ts';
-import { listProfileChanges as listProfileChangeRows } from '../../storage/profile-changes.ts';
+} from '../../storage/people/identities.ts';
+import { listProfileChanges as listProfileChangeRows } from '../../storage/people/profile-changes.ts';
 import {
   listAttributes,
   PROFILES_LOOKED_AT,
   patchProfiles,
   type SavedProfile,
   saveProfile,
-} from '../../storage/profiles.ts';
-import { findTenant } from '../../storage/tenants.ts';
+} from '../../storage/people/profiles.ts';
+import { findTenant } from '../../storage/tenants/tenants.ts';
 import { actorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 

@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { Ingestion, presentQuarantined, QuarantinedAnswer, replayOf } from '../../domain/answers/ingestion.ts';
 import { typeId } from '../../domain/ids.ts';
-import { Ingestion, presentQuarantined, QuarantinedAnswer, replayOf } from '../../domain/ingestion.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import type { Pending } from '../../queue/pending.ts';
-import { deleteQuarantined, findIngestionTotals, findQuarantined, listQuarantined } from '../../storage/ingestion.ts';
+import {
+  deleteQuarantined,
+  findIngestionTotals,
+  findQuarantined,
+  listQuarantined,
+} from '../../storage/upkeep/ingestion.ts';
 import { operation, reply } from '../operation.ts';
 
 const QuarantinePath = z.object({ id: typeId('quarantine') });

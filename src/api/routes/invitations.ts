@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { newUuid, toTypeId } from '../../domain/ids.ts';
-import { Acceptance, InvitationNotice } from '../../domain/invitations.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
-import { LoggedIn } from '../../domain/sessions.ts';
+import { Acceptance, InvitationNotice } from '../../domain/team/invitations.ts';
+import { LoggedIn } from '../../domain/team/sessions.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { sha256 } from '../../platform/secrets.ts';
-import { insertAuditEntry, SYSTEM_ACTOR } from '../../storage/audit-log.ts';
+import { insertAuditEntry, SYSTEM_ACTOR } from '../../storage/team/audit-log.ts';
 import {
   acceptInvitation as acceptInvitationRow,
   disownAccount,
   type FoundInvitation,
   findInvitation,
   relieveAccount,
-} from '../../storage/invitations.ts';
-import type { Joiner } from '../../storage/members.ts';
-import { startSession } from '../../storage/sessions.ts';
+} from '../../storage/team/invitations.ts';
+import type { Joiner } from '../../storage/team/members.ts';
+import { startSession } from '../../storage/team/sessions.ts';
 import { refuseWhilePasswordsQueued, verifyLogin } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';

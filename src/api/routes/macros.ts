@@ -1,16 +1,22 @@
 import { z } from 'zod';
-import { presentConversation } from '../../domain/conversation-replies.ts';
+import { presentConversation } from '../../domain/conversations/conversation-replies.ts';
+import {
+  AppliedMacro,
+  changeOf,
+  Macro,
+  MacroApplication,
+  MacroPatch,
+  NewMacro,
+} from '../../domain/conversations/macros.ts';
+import { presentMessage } from '../../domain/conversations/message-replies.ts';
+import { Body } from '../../domain/conversations/messages.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { AppliedMacro, changeOf, Macro, MacroApplication, MacroPatch, NewMacro } from '../../domain/macros.ts';
-import { presentMessage } from '../../domain/message-replies.ts';
-import { Body } from '../../domain/messages.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
-import { recall } from '../../domain/recall.ts';
-import { changeConversations } from '../../storage/conversation-changes.ts';
-import type { Author, ConversationRow } from '../../storage/conversation-rows.ts';
-import { findConversation } from '../../storage/conversations.ts';
-import { findAttributes } from '../../storage/identities.ts';
+import { recall } from '../../domain/questions/recall.ts';
+import { changeConversations } from '../../storage/conversations/conversation-changes.ts';
+import type { Author, ConversationRow } from '../../storage/conversations/conversation-rows.ts';
+import { findConversation } from '../../storage/conversations/conversations.ts';
 import {
   deleteMacro as deleteMacroRow,
   findMacro,
@@ -20,12 +26,13 @@ import {
   type MacroFields,
   type MacroRow,
   updateMacro,
-} from '../../storage/macros.ts';
-import { type Added, insertMessage } from '../../storage/messages.ts';
-import type { TenantStorage } from '../../storage/orm.ts';
+} from '../../storage/conversations/macros.ts';
+import { type Added, insertMessage } from '../../storage/conversations/messages.ts';
+import type { TenantStorage } from '../../storage/database/orm.ts';
+import { findAttributes } from '../../storage/people/identities.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { conversationMoved } from './views/conversations.ts';
+import { conversationMoved } from './presenters/conversations.ts';
 
 const MacroPath = z.object({ id: typeId('macro') });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DAY_MS } from '../../domain/durations.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { linkTo } from '../../domain/links.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
 import {
   INVITATION_DAYS,
   Invitation,
@@ -12,8 +13,7 @@ import {
   nameInMail,
   requireRankFor,
   SentInvitation,
-} from '../../domain/members.ts';
-import { pageOf, pageQuery } from '../../domain/pages.ts';
+} from '../../domain/team/members.ts';
 import { type Letter, sendsMails } from '../../platform/mail.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type InvitationRow,
   insertInvitation,
   listInvitations as listInvitationRows,
-} from '../../storage/invitations.ts';
+} from '../../storage/team/invitations.ts';
 import {
   deleteMember,
   findMember,
@@ -31,8 +31,8 @@ import {
   relieveMember,
   relieveReader,
   updateMember,
-} from '../../storage/members.ts';
-import { findTenant } from '../../storage/tenants.ts';
+} from '../../storage/team/members.ts';
+import { findTenant } from '../../storage/tenants/tenants.ts';
 import type { SessionCaller } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { settingsTagOf } from '../http/etag.ts';

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { ReadHorizon } from '../../domain/conversations.ts';
+import { ReadHorizon } from '../../domain/conversations/conversations.ts';
+import { presentMessage } from '../../domain/conversations/message-replies.ts';
+import { Message, MessagePatch, NewMessage } from '../../domain/conversations/messages.ts';
 import { MAX_INT32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { presentMessage } from '../../domain/message-replies.ts';
-import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
-import type { MessageRow } from '../../storage/conversation-rows.ts';
-import { changeMessage } from '../../storage/message-edits.ts';
-import { findMessage, listMessages as listMessageRows } from '../../storage/message-lists.ts';
-import { insertMessage, markRead } from '../../storage/messages.ts';
+import type { MessageRow } from '../../storage/conversations/conversation-rows.ts';
+import { changeMessage } from '../../storage/conversations/message-edits.ts';
+import { findMessage, listMessages as listMessageRows } from '../../storage/conversations/message-lists.ts';
+import { insertMessage, markRead } from '../../storage/conversations/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, conversationMoved, ownerOf, sideOfCaller, teamOnly } from './views/conversations.ts';
+import { ConversationPath, conversationMoved, ownerOf, sideOfCaller, teamOnly } from './presenters/conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 

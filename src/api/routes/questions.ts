@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Action } from '../../domain/audit-log.ts';
-import { copyRules, refuseRules, toCardRules } from '../../domain/card-rules.ts';
-import { noCounts } from '../../domain/counts.ts';
+import { noCounts } from '../../domain/answers/counts.ts';
+import { figuresOf, ResultsSummary } from '../../domain/answers/results.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { filterOf, pageOf, pageQuery } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
@@ -14,10 +13,8 @@ import {
   refuseOwnLanguage,
   startQuestion,
   wrongState,
-} from '../../domain/question-changes.ts';
-import { presentQuestion, presentVersion } from '../../domain/question-replies.ts';
-import { QuestionTemplate, questionTemplates } from '../../domain/question-templates/templates.ts';
-import { QuestionType } from '../../domain/questions/types/index.ts';
+} from '../../domain/questions/question-changes.ts';
+import { presentQuestion, presentVersion } from '../../domain/questions/question-replies.ts';
 import {
   NewQuestion,
   QUESTION_ACTIONS,
@@ -26,10 +23,15 @@ import {
   QuestionPatch,
   QuestionStatus,
   QuestionVersion,
-} from '../../domain/questions.ts';
-import { figuresOf, ResultsSummary } from '../../domain/results.ts';
+} from '../../domain/questions/questions.ts';
+import { QuestionTemplate, questionTemplates } from '../../domain/questions/templates/templates.ts';
+import { QuestionType } from '../../domain/questions/types/index.ts';
+import { copyRules, refuseRules, toCardRules } from '../../domain/rules/card-rules.ts';
+import type { Action } from '../../domain/team/audit-log.ts';
 import { text } from '../../domain/text.ts';
-import { requireKnownQuestions } from '../../storage/audience-references.ts';
+import { type CountsSummary, summarizeCounts } from '../../storage/answers/results.ts';
+import type { Transaction } from '../../storage/database/transaction.ts';
+import { requireKnownQuestions } from '../../storage/questions/audience-references.ts';
 import {
   deleteQuestion as deleteQuestionRow,
   findQuestion,
@@ -39,10 +41,8 @@ import {
   listQuestionVersions as listVersionRows,
   type QuestionRow,
   updateQuestion,
-} from '../../storage/questions.ts';
-import { type CountsSummary, summarizeCounts } from '../../storage/results.ts';
-import { findTenant } from '../../storage/tenants.ts';
-import type { Transaction } from '../../storage/transaction.ts';
+} from '../../storage/questions/questions.ts';
+import { findTenant } from '../../storage/tenants/tenants.ts';
 import { actorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 

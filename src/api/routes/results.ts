@@ -1,18 +1,18 @@
 import { z } from 'zod';
+import { type CountedStep, Grouping, Results, resultsOf, stepResultsOf } from '../../domain/answers/results.ts';
+import { addUpSteps, asDayCounts, countFollowUps } from '../../domain/answers/step-results.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { queryBoolean, queryInt } from '../../domain/pages.ts';
 import { queryFault } from '../../domain/problem.ts';
-import { type CountedStep, Grouping, Results, resultsOf, stepResultsOf } from '../../domain/results.ts';
-import { addUpSteps, asDayCounts, countFollowUps } from '../../domain/step-results.ts';
 import { MAIN_STEP } from '../../domain/steps.ts';
 import { Day, text } from '../../domain/text.ts';
-import type { ResultsFilter } from '../../storage/counted-columns.ts';
-import type { TenantStorage } from '../../storage/orm.ts';
-import { findQuestion, listPublishedSteps, type QuestionRow } from '../../storage/questions.ts';
-import { listDayCounts } from '../../storage/results.ts';
-import { listStepDayCounts } from '../../storage/step-results.ts';
-import { addTestCounts, listTestAnswers } from '../../storage/test-answers.ts';
+import type { ResultsFilter } from '../../storage/answers/counted-columns.ts';
+import { listDayCounts } from '../../storage/answers/results.ts';
+import { listStepDayCounts } from '../../storage/answers/step-results.ts';
+import type { TenantStorage } from '../../storage/database/orm.ts';
+import { findQuestion, listPublishedSteps, type QuestionRow } from '../../storage/questions/questions.ts';
+import { addTestCounts, listTestAnswers } from '../../storage/questions/test-answers.ts';
 import { operation } from '../operation.ts';
 
 const ResultsQuery = z.object({

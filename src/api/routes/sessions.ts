@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
-import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
+import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/team/sessions.ts';
 import { sendsMails } from '../../platform/mail.ts';
-import { hasOwner } from '../../storage/accounts.ts';
+import { hasOwner } from '../../storage/team/accounts.ts';
 import {
   deleteSession,
   deleteSessions,
   listSessions as listSessionRows,
   startSession,
-} from '../../storage/sessions.ts';
-import { linkSubject } from '../../storage/subjects.ts';
+} from '../../storage/team/sessions.ts';
+import { linkSubject } from '../../storage/team/subjects.ts';
 import type { PersonCaller } from '../caller.ts';
 import { clearCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { TenantName } from '../../domain/accounts.ts';
-import type { AcceptedAnswer } from '../../domain/answers.ts';
+import type { AcceptedAnswer } from '../../domain/answers/answers.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
+import { TenantName } from '../../domain/team/accounts.ts';
 import { changedSettings, presentTenant, Tenant, TenantPatch } from '../../domain/tenants.ts';
-import { deleteTenant } from '../../storage/deleted-tenants.ts';
-import { fillDemo, insertDemoTenant, listDemoTenants, lockDemoTenants } from '../../storage/demo.ts';
-import { findTenant, updateTenant } from '../../storage/tenants.ts';
+import { findTenant, updateTenant } from '../../storage/tenants/tenants.ts';
+import { deleteTenant } from '../../storage/upkeep/deleted-tenants.ts';
+import { fillDemo, insertDemoTenant, listDemoTenants, lockDemoTenants } from '../../storage/upkeep/demo.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply } from '../operation.ts';
 import { recordAuditEntry } from '../pipeline/audit-trail.ts';

@@ -11,9 +11,9 @@ import {
   TEST_TOKEN_SECONDS,
   TestToken,
   TOKEN_LIFETIME_SECONDS,
-} from '../../domain/tokens.ts';
-import { findTenantKey } from '../../storage/api-keys.ts';
-import { findQuestion } from '../../storage/questions.ts';
+} from '../../domain/team/tokens.ts';
+import { findQuestion } from '../../storage/questions/questions.ts';
+import { findTenantKey } from '../../storage/team/api-keys.ts';
 import type { PersonCaller, TeamCaller } from '../caller.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../credentials/access-tokens.ts';
 import { verifyBasicKey } from '../credentials/basic.ts';

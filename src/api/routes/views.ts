@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_SORT } from '../../domain/conversation-filters.ts';
-import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { DEFAULT_SORT } from '../../domain/conversations/conversation-filters.ts';
 import {
   MAX_COUNTED,
   MAX_LOOKED_AT,
@@ -10,9 +8,11 @@ import {
   ViewCounts,
   type ViewFilter,
   ViewPatch,
-} from '../../domain/views.ts';
-import { countConversations } from '../../storage/conversation-counts.ts';
-import type { ConversationFilter } from '../../storage/conversation-lists.ts';
+} from '../../domain/conversations/views.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { countConversations } from '../../storage/conversations/conversation-counts.ts';
+import type { ConversationFilter } from '../../storage/conversations/conversation-lists.ts';
 import {
   deleteView as deleteViewRow,
   findView,
@@ -21,9 +21,9 @@ import {
   readViews,
   updateView,
   type ViewRow,
-} from '../../storage/views.ts';
+} from '../../storage/conversations/views.ts';
 import { operation, reply } from '../operation.ts';
-import { mentionedFilter } from './views/conversations.ts';
+import { mentionedFilter } from './presenters/conversations.ts';
 
 const shared = { tag: 'Views', credentials: ['session'] as 'session'[] };
 const ViewPath = z.object({ id: typeId('view') });

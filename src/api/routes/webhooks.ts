@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { Delivery, DeliveryStatus, presentDelivery, type StoredDelivery } from '../../domain/deliveries.ts';
-import { rightsToExpand } from '../../domain/events.ts';
-import { toTypeId, typeId } from '../../domain/ids.ts';
-import { filterOf, pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
-import { fieldFault } from '../../domain/problem.ts';
+import { Delivery, DeliveryStatus, presentDelivery, type StoredDelivery } from '../../domain/events/deliveries.ts';
+import { rightsToExpand } from '../../domain/events/events.ts';
 import {
   NewWebhook,
   presentWebhook,
@@ -16,7 +13,10 @@ import {
   WebhookReplay,
   WebhookRotation,
   webhookSettings,
-} from '../../domain/webhooks.ts';
+} from '../../domain/events/webhooks.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { filterOf, pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
+import { fieldFault } from '../../domain/problem.ts';
 import { type Outbound, UrlNotAllowed } from '../../platform/outbound.ts';
 import {
   findDelivery,
@@ -24,7 +24,7 @@ import {
   listDeliveries as listDeliveryRows,
   replayDelivery as replayOne,
   replayRange,
-} from '../../storage/deliveries.ts';
+} from '../../storage/webhooks/deliveries.ts';
 import {
   deleteWebhook as deleteWebhookRow,
   findWebhook,
@@ -34,7 +34,7 @@ import {
   rotateWebhookSecret as rotateSecret,
   updateWebhook,
   type WebhookRow,
-} from '../../storage/webhooks.ts';
+} from '../../storage/webhooks/webhooks.ts';
 import type { Caller } from '../caller.ts';
 import { authorize } from '../credentials/authenticate.ts';
 import { settingsTagOf } from '../http/etag.ts';

@@ -1,4 +1,4 @@
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 
 /** The durability of the database. It matters with either queue store, because every answer ends there. */
 export interface DatabaseDurability {

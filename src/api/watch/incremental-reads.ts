@@ -1,7 +1,7 @@
 import { createThrottle, type Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { findOldestWriter, oldestOpenWrite } from '../../storage/housekeeping.ts';
-import type { Storage } from '../../storage/orm.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { findOldestWriter, oldestOpenWrite } from '../../storage/upkeep/housekeeping.ts';
 
 /** Open transactions older than this are reported to the operator. Parley's own end after 10 s. */
 const REPORTED_FROM_S = 60;

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CANARY_TENANT_ID } from '../../domain/answers/ingestion.ts';
 import { newUuid } from '../../domain/ids.ts';
-import { CANARY_TENANT_ID } from '../../domain/ingestion.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Producer } from '../../queue/producer.ts';
-import { hasAnswer, removeCanaries } from '../../storage/answers.ts';
-import { readLastBackup } from '../../storage/backups.ts';
-import { auditFlushes, claimFlushes, countLosses } from '../../storage/conservation.ts';
-import type { Storage } from '../../storage/orm.ts';
+import { hasAnswer, removeCanaries } from '../../storage/answers/answers.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { readLastBackup } from '../../storage/upkeep/backups.ts';
+import { auditFlushes, claimFlushes, countLosses } from '../../storage/upkeep/conservation.ts';
 
 /** Continuously checks that accepted answers are stored. */
 export interface IngestionWatch {

@@ -3,7 +3,7 @@ import type { Health } from '../../platform/metrics-server.ts';
 import type { OpenFiles } from '../../platform/open-files.ts';
 import type { DatabaseUrl } from '../../platform/store-urls.ts';
 import type { Producer } from '../../queue/producer.ts';
-import { awaitSchema } from '../../storage/migrate.ts';
+import { awaitSchema } from '../../storage/database/migrate.ts';
 import type { DerivedKeys } from '../credentials/derived-keys.ts';
 import type { DatabaseDurability } from './database-durability.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/log.ts';
-import { describeFailure, isOutage } from '../../storage/errors.ts';
-import { countRejected } from '../../storage/ingestion.ts';
-import type { Storage } from '../../storage/orm.ts';
+import { describeFailure, isOutage } from '../../storage/database/errors.ts';
+import type { Storage } from '../../storage/database/orm.ts';
+import { countRejected } from '../../storage/upkeep/ingestion.ts';
 
 /** Counts items rejected on receipt, by tenant, and adds them to the totals in batches. */
 export interface RejectionTally {

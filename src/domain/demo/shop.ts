@@ -1,6 +1,6 @@
 /** Questions and answers of a small shop: the data of a demo tenant, and of the screenshots. */
 
-import type { AnswerState } from '../answers.ts';
+import type { AnswerState } from '../answers/answers.ts';
 import { DAY_MS } from '../durations.ts';
 
 /** Days of answers. */

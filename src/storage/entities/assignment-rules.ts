@@ -1,6 +1,6 @@
 import { defineEntity } from '@mikro-orm/postgresql';
-import type { Turns } from '../../domain/assignment.ts';
-import type { AssignmentRule } from '../../domain/assignment-rules.ts';
+import type { Turns } from '../../domain/conversations/assignment.ts';
+import type { AssignmentRule } from '../../domain/conversations/assignment-rules.ts';
 import { int, json, moment, uuid } from './columns.ts';
 
 export const AssignmentRulesEntity = defineEntity({

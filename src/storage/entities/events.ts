@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { EventData } from '../../domain/events.ts';
+import type { EventData } from '../../domain/events/events.ts';
 import { indexFromMigration, int, json, moment, text, textArray, uuid, uuidArray } from './columns.ts';
 
 export const EventEntity = defineEntity({

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { EventActor } from '../../domain/events.ts';
-import type { ChangedFields } from '../../domain/profile-changes.ts';
+import type { EventActor } from '../../domain/events/events.ts';
+import type { ChangedFields } from '../../domain/people/profile-changes.ts';
 import { identity, indexFromMigration, int, json, moment, text, uuid } from './columns.ts';
 
 export const IdentityEntity = defineEntity({

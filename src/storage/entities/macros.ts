@@ -1,5 +1,5 @@
 import { defineEntity } from '@mikro-orm/postgresql';
-import type { MacroChange } from '../../domain/macros.ts';
+import type { MacroChange } from '../../domain/conversations/macros.ts';
 import { json, moment, text, uuid } from './columns.ts';
 
 export const MacroEntity = defineEntity({

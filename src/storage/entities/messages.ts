@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { MessageEvent } from '../../domain/conversation-events.ts';
+import type { MessageEvent } from '../../domain/conversations/conversation-events.ts';
 import { indexFromMigration, int, json, moment, text, uuid, uuidArray } from './columns.ts';
 
 export const MessageEntity = defineEntity({

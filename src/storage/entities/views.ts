@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { ViewFilter } from '../../domain/views.ts';
+import type { ViewFilter } from '../../domain/conversations/views.ts';
 import { json, moment, text, uuid } from './columns.ts';
 
 export const ViewEntity = defineEntity({

@@ -1,5 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
-import { readFunction, readSchema } from '../sql-files.ts';
+import { readFunction, readSchema } from '../schema/sql-files.ts';
 
 /** Functions that defaults of columns call. The others are applied after all migrations. */
 const NEEDED_BY_TABLES = ['event_id_at', 'time_of_write', 'place_of_write'];

@@ -1,4 +1,4 @@
-import type { AcceptedAnswer } from '../../domain/answers.ts';
+import type { AcceptedAnswer } from '../../domain/answers/answers.ts';
 import { Problem } from '../../domain/problem.ts';
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Log } from '../../platform/log.ts';
@@ -6,9 +6,9 @@ import type { Metrics } from '../../platform/metrics.ts';
 import type { Spans } from '../../platform/spans.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
 import { POLL_SPACING_MS } from '../../queue/poll-spacing.ts';
-import { isDataFault, sqlState } from '../../storage/errors.ts';
-import type { Storage } from '../../storage/orm.ts';
-import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/recording.ts';
+import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/answers/recording.ts';
+import { isDataFault, sqlState } from '../../storage/database/errors.ts';
+import type { Storage } from '../../storage/database/orm.ts';
 
 const MAX_BATCH_ANSWERS = 1000;
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NewQuestion } from '../../../src/domain/questions.ts';
+import { NewQuestion } from '../../../src/domain/questions/questions.ts';
 
 const { rulesOf } = (await import('../../../clients/javascript/examples/formbricks/rules.mjs')) as {
   rulesOf(survey: object): { rules: object; losses: string[] };

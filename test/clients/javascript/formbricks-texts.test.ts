@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findPublishFaults } from '../../../src/domain/question-checks.ts';
-import { NewQuestion, type QuestionContent } from '../../../src/domain/questions.ts';
-import { findTextFaults } from '../../../src/domain/text-checks.ts';
+import { findPublishFaults } from '../../../src/domain/questions/question-checks.ts';
+import { NewQuestion, type QuestionContent } from '../../../src/domain/questions/questions.ts';
+import { findTextFaults } from '../../../src/domain/questions/text-checks.ts';
 import { aBlock, aSurvey, type Element, elementOf, type Survey } from './formbricks-survey.ts';
 
 const EXAMPLES = '../../../clients/javascript/examples/formbricks';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findPublishFaults } from '../../../src/domain/question-checks.ts';
-import { NewQuestion, type QuestionContent } from '../../../src/domain/questions.ts';
+import { findPublishFaults } from '../../../src/domain/questions/question-checks.ts';
+import { NewQuestion, type QuestionContent } from '../../../src/domain/questions/questions.ts';
 import { type ShowIf, visibleSteps } from '../../../src/domain/steps.ts';
 import {
   aBlock,

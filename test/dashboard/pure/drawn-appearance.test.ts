@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { drawnAppearance } from '../../../dashboard/components/card/drawn-appearance.ts';
-import * as server from '../../../src/domain/appearance.ts';
+import * as server from '../../../src/domain/rules/appearance.ts';
 
 const THEMES = ['auto', 'page', 'light', 'dark'] as const;
 const COLORS = [null, '#000000', '#ffffff', '#767676', '#757575', '#1d4ed8', '#facc15', '#0b1f3a', '#bada55'];

@@ -5,7 +5,7 @@ import { recall, recallFault } from '../../../dashboard/pages/inbox/macros/recal
 import type { Macro } from '../../../dashboard/pages/inbox/macros/use-macros.ts';
 import { replaceTrigger, triggerBefore } from '../../../dashboard/pages/inbox/offers/trigger.ts';
 import { macroOf, valuesOf } from '../../../dashboard/pages/settings/macros/macro-values.ts';
-import { findRecallFault, recall as recallOfApi } from '../../../src/domain/recall.ts';
+import { findRecallFault, recall as recallOfApi } from '../../../src/domain/questions/recall.ts';
 import { activateTexts } from './activate-texts.ts';
 
 activateTexts('en');

@@ -8,8 +8,8 @@ import {
   ruleValuesOf,
 } from '../../../dashboard/pages/questions/rules/rule-values.ts';
 import { triggerOf, triggerValuesOf } from '../../../dashboard/pages/questions/rules/trigger-values.ts';
-import { AudienceInput } from '../../../src/domain/audiences.ts';
-import { TriggerInput } from '../../../src/domain/triggers.ts';
+import { AudienceInput } from '../../../src/domain/rules/audiences.ts';
+import { TriggerInput } from '../../../src/domain/rules/triggers.ts';
 
 const QUESTION = 'question_01jdknj3r0e008000000000001';
 const CONDITIONS: Schemas['AudienceNode'][] = [

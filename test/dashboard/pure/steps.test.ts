@@ -15,10 +15,10 @@ import {
 import { missingTexts, sourceTexts } from '../../../dashboard/pages/questions/languages/translations.ts';
 import { operatorsFor } from '../../../dashboard/pages/questions/steps/conditions.ts';
 import { freeKey, newFollowUp } from '../../../dashboard/pages/questions/steps/step-values.ts';
-import { findPublishFaults } from '../../../src/domain/question-checks.ts';
+import { shownFollowUps } from '../../../src/domain/answers/step-counts.ts';
+import { findPublishFaults } from '../../../src/domain/questions/question-checks.ts';
+import { NewQuestion } from '../../../src/domain/questions/questions.ts';
 import { QUESTION_TYPES } from '../../../src/domain/questions/types/index.ts';
-import { NewQuestion } from '../../../src/domain/questions.ts';
-import { shownFollowUps } from '../../../src/domain/step-counts.ts';
 import { OPERATORS } from '../../../src/domain/steps.ts';
 import { activateTexts } from './activate-texts.ts';
 

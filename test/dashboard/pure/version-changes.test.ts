@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { VersionWithChanges } from '../../../dashboard/api/names.ts';
 import { changesIn } from '../../../dashboard/pages/questions/versions/version-changes.ts';
-import type { QuestionContent } from '../../../src/domain/questions.ts';
-import { versionChanges } from '../../../src/domain/version-changes.ts';
+import type { QuestionContent } from '../../../src/domain/questions/questions.ts';
+import { versionChanges } from '../../../src/domain/questions/version-changes.ts';
 import { activateTexts } from './activate-texts.ts';
 
 beforeAll(() => activateTexts('en'));

@@ -1,9 +1,9 @@
 import { v7 } from 'uuid';
-import type { AcceptedAnswer } from '../../../src/domain/answers.ts';
+import type { AcceptedAnswer } from '../../../src/domain/answers/answers.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createMetrics } from '../../../src/platform/metrics.ts';
 import type { RecordAnswers } from '../../../src/queue/jobs.ts';
-import { openStorage, type Storage } from '../../../src/storage/orm.ts';
+import { openStorage, type Storage } from '../../../src/storage/database/orm.ts';
 import { createRecordAnswers } from '../../../src/worker/handlers/answers.ts';
 import { anAcceptedAnswer } from '../../support/make.ts';
 import { withFaults } from '../faulty-storage.ts';

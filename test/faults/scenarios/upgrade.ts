@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SignJWT } from 'jose';
 import { parseTypeId } from '../../../src/domain/ids.ts';
-import { TOKEN_HEADER } from '../../../src/domain/tokens.ts';
+import { TOKEN_HEADER } from '../../../src/domain/team/tokens.ts';
 import { answerTo, aQuestion } from '../../support/make.ts';
 import { runCommand } from '../../support/process.ts';
 import type { ReplyStatus } from '../ledger.ts';

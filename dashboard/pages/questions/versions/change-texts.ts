@@ -1,7 +1,7 @@
 import { formatNumber, t } from '../../../i18n.ts';
 import type { Change } from '../changes.ts';
 
-/** A recall in a text, as in `src/domain/recall.ts`: the attribute and the text for users without it. */
+/** A recall in a text, as in `src/domain/questions/recall.ts`: the attribute and the text for users without it. */
 const RECALL = /\{\{\s*identity\.attributes\.([A-Za-z0-9_.-]{1,64})\s*\|([^{}]*)\}\}/g;
 
 /** Returns a text with its recalls in words. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { arrayOf } from '../../bounded.ts';
 import { rule } from '../../field-errors.ts';
-import type { OperandFault } from '../../operators.ts';
+import type { OperandFault } from '../../rules/operators.ts';
 import { label, memberName, text } from '../../text.ts';
 
 export const OptionId = memberName('very-happy', 'translations').meta({

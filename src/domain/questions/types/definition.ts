@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { OperandFault } from '../../operators.ts';
+import type { OperandFault } from '../../rules/operators.ts';
 import type { Operator } from '../../steps.ts';
 
 /** How the answers to a type are summed up in one figure (`results`). */
 export type Measure = 'nps' | 'csat' | 'mean' | 'positive';
 
-/** What the service knows of a question type (contract section 3). All tables by type are made from these. */
+/** A question type (contract section 3). All tables by type are made from these. */
 export interface TypeDefinition<Config extends z.ZodType = z.ZodType> {
   /** The schema of `config`, with its defaults. */
   config: Config;
@@ -21,7 +21,7 @@ export interface TypeDefinition<Config extends z.ZodType = z.ZodType> {
   operators: readonly Operator[];
   /** Returns the fault of a value that a condition compares with. Not called for operators without a value. */
   faultOfOperand?(value: unknown, step: { key: string; config: z.output<Config> }): OperandFault | undefined;
-  /** The values that conditions can tell apart: the scores, true and false, one choice of each option; one for any text. */
+  /** The values that differ for conditions: the scores, true and false, one choice of each option; one for any text. */
   values(config: z.output<Config>): readonly unknown[];
   /** For a type with several options in a value: which ones, and how many at most. Conditions are about single ones. */
   choices?(config: z.output<Config>): { ids: string[]; max: number };

@@ -21,7 +21,7 @@ interface Scale {
 const isOn = ({ min, max }: Scale, value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
-/** Returns what all types have in common whose value is an integer of a scale. */
+/** Returns the common parts of all types whose value is an integer of a scale. */
 export const onScale = <Config extends z.ZodType>(
   scaleOf: (config: z.output<Config>) => Scale,
 ): Pick<TypeDefinition<Config>, 'check' | 'operators' | 'faultOfOperand' | 'values'> => ({
