@@ -56,6 +56,7 @@ test('two tenants whose 40 webhooks hang hold at most 40 requests each, and a th
   await makeWebhook(api, tenant, good.url);
   await events(tenant, 100);
   await using _ = startDeliveries(api, worker);
+  await using __ = startDeliveries(api, api.database.storage('parley_worker'));
   await good.waitForEvents(100);
   await waitFor(() => most.length === 2 && most.every(count => count >= REQUESTS_PER_TENANT));
   expect(most).toEqual([REQUESTS_PER_TENANT, REQUESTS_PER_TENANT]);

@@ -87,8 +87,8 @@ export interface LeaseScope {
   except?: readonly string[];
 }
 
-/** The order in which webhooks are leased: the one whose last turn ended first. */
-const BY_LAST_TURN = 'lease_until nulls first, due_at nulls last';
+/** The order in which webhooks are leased: the one whose last turn ended first. Workers that lease at once choose the same ones. */
+const BY_LAST_TURN = 'lease_until nulls first, due_at nulls last, id';
 
 /** Leases webhooks that have something to deliver, as many as there are free places, and as their tenants may have. */
 export const leaseWebhooks = (
