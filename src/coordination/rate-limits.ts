@@ -169,7 +169,8 @@ function createStrictLimits(link: ReturnType<typeof createStoreLink>) {
     async consumeStrictly(limit: RateLimit, key: string): Promise<RateVerdict & { undo(): Promise<void> }> {
       const { counter, add } = await openCounter(limit, key);
       const used = await add(1);
-      const verdict = verdictOf(limit, used, used <= limit.limit, counter.endsAt - link.now());
+      const total = Math.min(used, limit.limit); // refused attempts are counted, but the next window begins at 0
+      const verdict = verdictOf(limit, total, used <= limit.limit, counter.endsAt - link.now());
       return { ...verdict, undo: async () => void (await add(-1)) };
     },
     /** Resets the count of a key's current window. */

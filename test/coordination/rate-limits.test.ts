@@ -128,6 +128,16 @@ describe.each(backends())('limits shared in %s', backend => {
     await waitFor(async () => !(await consume(second, DAY, 'busy')).allowed);
   });
 
+  test('attempts beyond a strict limit do not lengthen the wait for its next window', async () => {
+    await using stores = await openStores(backend);
+    const [limits] = (await stores.open(0)) as [RateLimits];
+    const strict = { ...LIMIT, limit: 10 };
+    let last: Awaited<ReturnType<RateLimits['consumeStrictly']>> | undefined;
+    for (let tried = 0; tried < 25; tried++) last = await limits.consumeStrictly(strict, 'guesses');
+    expect(last?.allowed).toBe(false);
+    expect(last?.resetSeconds).toBeLessThanOrEqual(strict.windowSeconds);
+  });
+
   test('while the store is unavailable or unresponsive, each process decides by its own count', async () => {
     await using stores = await openStores(backend);
     const proxy = await createProxy(stores.redisUrl ?? stores.databaseUrl);
