@@ -5,7 +5,7 @@ import type { Appearance, Placement } from '../../../clients/javascript/src/inde
 import { waitFor } from '../../support/api.ts';
 import { expectNoViolations, type Watched } from '../../support/browser.ts';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
-import { bundleGallery, openGallery, show } from './gallery/browser.ts';
+import { actOnOpening, bundleGallery, openGallery, show } from './gallery/browser.ts';
 import { cardOf, STEPS } from './gallery/cards.ts';
 
 const NPS = STEPS.nps as (typeof STEPS)[string];
@@ -207,18 +207,6 @@ describe.runIf(hasBrowser())('placements', () => {
   test.each(['a press outside', 'Back'])(
     '%s at the moment in which a dialog opens was meant for the page',
     async way => {
-      const actOnOpening = (isBack: boolean) => {
-        history.pushState(null, '', '/page');
-        const init = { bubbles: true, clientX: 5, clientY: 300, detail: 1 };
-        const look = () => {
-          const panel = document.querySelector('parley-feedback')?.shadowRoot?.querySelector('dialog');
-          if (!panel?.open) return void requestAnimationFrame(look);
-          if (isBack) return history.back();
-          document.body.dispatchEvent(new PointerEvent('pointerdown', init));
-          document.body.dispatchEvent(new MouseEvent('click', init));
-        };
-        look();
-      };
       const { page } = await place('modal', {}, page => page.evaluate(actOnOpening, way === 'Back'));
       await sleep(600);
       expect(await isOpen(page)).toBe(true);
@@ -231,11 +219,7 @@ describe.runIf(hasBrowser())('placements', () => {
   );
 
   test('the close button has a name in the language of the view', async () => {
-    for (const [lang, name] of [
-      ['en', 'Close'],
-      ['de', 'Schließen'],
-      ['ar', 'إغلاق'],
-    ] as const) {
+    for (const [lang, name] of Object.entries({ en: 'Close', de: 'Schließen', ar: 'إغلاق' })) {
       const watched = await openGallery(browser, script);
       opened.push(watched);
       await show(watched.page, { views: [[cardOf([NPS])]], attributes: { placement: 'popover-top-left' }, lang });

@@ -33,3 +33,17 @@ export async function show(page: Page, shown: Shown): Promise<void> {
   await page.evaluate(given => window.gallery.show(given), shown);
   await page.waitForFunction(() => !document.querySelector('parley-feedback:not([data-state=card])'));
 }
+
+/** Runs in a page: goes Back, or presses outside, as soon as a dialog is open. */
+export function actOnOpening(isBack: boolean): void {
+  history.pushState(null, '', '/page');
+  const init = { bubbles: true, clientX: 5, clientY: 300, detail: 1 };
+  const look = () => {
+    const panel = document.querySelector('parley-feedback')?.shadowRoot?.querySelector('dialog');
+    if (!panel?.open) return void requestAnimationFrame(look);
+    if (isBack) return history.back();
+    document.body.dispatchEvent(new PointerEvent('pointerdown', init));
+    document.body.dispatchEvent(new MouseEvent('click', init));
+  };
+  look();
+}
