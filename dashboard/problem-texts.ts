@@ -46,6 +46,10 @@ const TEXTS = (): Texts => ({
     t('Parley could not be reached'),
     t('The response did not come from Parley, or it is incomplete. Try again.'),
   ],
+  'refused-on-the-way': [
+    t('Something in front of Parley refused the request'),
+    t('Ask the operator of the firewall or proxy to let it through.'),
+  ],
   'rate-limit-exceeded': [t('Too many requests'), t('Wait a moment and try again.')],
   'service-overloaded': [t('Parley is overloaded'), t('Wait a moment and try again.')],
   'service-stopping': [t('Parley is restarting'), t('Wait a moment and try again.')],
@@ -98,7 +102,10 @@ const TEXTS = (): Texts => ({
 });
 
 /** Codes with own texts in English too: the server has none, or writes about its protocol. */
-const OWN = ['no-reply', 'unreadable-reply', 'precondition-failed'];
+const OWN = ['no-reply', 'unreadable-reply', 'refused-on-the-way', 'precondition-failed'];
+
+/** Codes for the responses of firewalls and proxies, which have none. */
+const CODES_OF_OTHERS: Record<number, string> = { 403: 'refused-on-the-way', 405: 'refused-on-the-way' };
 
 /** Returns the text for a problem code; `undefined` if it has none. */
 export function textOfCode(code: string): ProblemText | undefined {
@@ -108,7 +115,7 @@ export function textOfCode(code: string): ProblemText | undefined {
 
 /** Returns the text of a problem: in English the server's, in other languages by its code. */
 export function problemText(problem: ApiProblem): ProblemText {
-  const code = problem.code || (problem.status >= 500 ? 'unreadable-reply' : '');
+  const code = problem.code || CODES_OF_OTHERS[problem.status] || (problem.status >= 500 ? 'unreadable-reply' : '');
   const own = locale() !== 'en' || OWN.includes(code) ? TEXTS()[code] : undefined;
   const wait = problem.retryAfterSeconds;
   const detail = own?.[1] ?? problem.message;

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react';
 import { credentials } from './api/client.ts';
-import { useConnectionLost } from './api/connection.ts';
+import { useConnectionLoss } from './api/connection.ts';
 import { ME, useApi } from './api/hooks.ts';
 import type { Account, Membership, SessionMe } from './api/names.ts';
-import type { ApiProblem } from './api/problem.ts';
+import { type ApiProblem, isSignedOut } from './api/problem.ts';
 import { type Right, rightsOf } from './rights.ts';
 import { lastTenant, rememberTenant, TenantContext } from './tenant.ts';
 
@@ -61,15 +61,15 @@ interface SessionGateProps {
 
 /** Shows its children with a session, and the sign-in page without: only a 401 leads away from the pages. */
 export function SessionGate({ pending, signedOut, failed, children }: SessionGateProps) {
-  const isLost = useConnectionLost();
+  const isLost = useConnectionLoss() !== undefined;
   const { data, error, refetch } = useApi(ME, {}, { everyMs: isLost ? LOST_EVERY_MS : EVERY_MS });
   const me = data?.credential === 'session' ? data : undefined; // always the case for a cookie
-  const isSignedOut = useRef(false); // a check while somebody types their password must not remove the form
-  if (me && !error) isSignedOut.current = false;
-  else if (error) isSignedOut.current = error.status === 401;
-  credentials.csrfToken = isSignedOut.current ? undefined : me?.csrf_token;
+  const hasNoSession = useRef(false); // a check while somebody types their password must not remove the form
+  if (me && !error) hasNoSession.current = false;
+  else if (error) hasNoSession.current = isSignedOut(error);
+  credentials.csrfToken = hasNoSession.current ? undefined : me?.csrf_token;
   const signedIn = useMemo(() => me && signedInOf(me), [me]);
-  if (isSignedOut.current) return signedOut;
+  if (hasNoSession.current) return signedOut;
   if (signedIn) return <SignedInContext value={signedIn}>{children(isLost || error !== null)}</SignedInContext>;
   return error ? failed(error, () => void refetch()) : pending;
 }

@@ -76,10 +76,12 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
 }
 
 async function run(args: string[]): Promise<void> {
-  const [{ parseCommandLine, usageOf }, { COMMANDS }] = await Promise.all([
+  const [{ parseCommandLine, usageOf }, { COMMANDS }, { allowSlowConnections }] = await Promise.all([
     import('./commands/command-line.ts'),
     import('./commands/table.ts'),
+    import('./platform/slow-connections.ts'),
   ]);
+  allowSlowConnections();
   const line = parseCommandLine(args, COMMANDS);
   if (line.kind === 'help') return print(usageOf(COMMANDS));
   if (line.kind === 'unknown') {

@@ -72,7 +72,8 @@ function parse(response: Response, text: string): Record<string, unknown> | unde
  * Sends a request to the API: `api('GET /v1/questions/{id}', { params: { id } }, tenantId)`.
  *
  * Throws `ApiProblem` for every status other than 2xx and for a response that is not JSON, and with status 0 if there is
- * no complete response within 30 s.
+ * no complete response within 30 s. A redirect is not followed: it is that of a proxy with a sign-in of its own, whose
+ * page another origin may not read.
  */
 export async function api<K extends OperationKey>(
   operation: K,
@@ -85,12 +86,14 @@ export async function api<K extends OperationKey>(
     method,
     headers: headersOf(method, sent, tenantId),
     credentials: 'same-origin',
+    redirect: 'manual',
     signal: AbortSignal.timeout(30_000),
     ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
   }).catch(cause => Promise.reject(noReply(cause)));
   const text = await response.text().catch(cause => Promise.reject(noReply(cause)));
   const document = parse(response, text);
-  if (!response.ok) throw new ApiProblem(response.status, document ?? {}, response.headers.get('Retry-After'));
-  if (!document && response.status !== 204) throw unreadableReply(response.status);
+  const { ok, status } = response;
+  if (!document && (ok || status === 0 || status === 401) && status !== 204) throw unreadableReply(status);
+  if (!ok) throw new ApiProblem(status, document ?? {}, response.headers.get('Retry-After'));
   return { body: document as ReplyOf<K>, etag: response.headers.get('ETag') ?? undefined };
 }

@@ -1,19 +1,22 @@
 import { useSyncExternalStore } from 'react';
-import { isConnectionLoss } from './problem.ts';
+import { isConnectionLoss, isOtherReply } from './problem.ts';
 
-let lost = false;
+/** What the latest request got instead of a response from Parley. */
+export type Loss = 'no-reply' | 'other-reply';
+
+let loss: Loss | undefined;
 const listeners = new Set<() => void>();
 
-function set(next: boolean): void {
-  if (lost === next) return;
-  lost = next;
+function set(next: Loss | undefined): void {
+  if (loss === next) return;
+  loss = next;
   for (const listener of listeners) listener();
 }
 
 /** Records the outcome of a request: of a failed one with its error. */
 export function noteOutcome(error?: unknown): void {
-  if (error === undefined) set(false);
-  else if (isConnectionLoss(error)) set(true);
+  if (error === undefined) set(undefined);
+  else if (isConnectionLoss(error)) set(isOtherReply(error) ? 'other-reply' : 'no-reply');
 }
 
 const subscribe = (listener: () => void) => {
@@ -21,5 +24,5 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener);
 };
 
-/** Returns whether the latest request got no response from Parley. */
-export const useConnectionLost = (): boolean => useSyncExternalStore(subscribe, () => lost);
+/** Returns what the latest request got instead of a response from Parley; `undefined` if it got one. */
+export const useConnectionLoss = (): Loss | undefined => useSyncExternalStore(subscribe, () => loss);

@@ -58,9 +58,13 @@ export const noReply = (cause: unknown): ApiProblem =>
 /** Creates the problem for a response that is not Parley's, such as the HTML page of a proxy. */
 export const unreadableReply = (status: number): ApiProblem => new ApiProblem(status, { code: 'unreadable-reply' });
 
+/** Whether something else replied instead of Parley, such as the sign-in page of a proxy in front of it. */
+export const isOtherReply = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.code === 'unreadable-reply';
+
 /** Whether a complete response from Parley is missing: for example, a proxy sent its own page. */
 export const isConnectionLoss = (error: unknown): boolean =>
-  error instanceof ApiProblem && (error.status === 0 || error.code === 'unreadable-reply' || isProxyError(error));
+  error instanceof ApiProblem && (error.status === 0 || isOtherReply(error) || isProxyError(error));
 
 const isProxyError = ({ status, code }: ApiProblem): boolean => code === '' && status >= 500;
 
@@ -68,7 +72,9 @@ const isProxyError = ({ status, code }: ApiProblem): boolean => code === '' && s
 export const isTransient = (error: unknown): boolean =>
   isConnectionLoss(error) || (error instanceof ApiProblem && (error.status === 429 || error.status === 503));
 
-export const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;
+/** Whether Parley itself refused the session. A 401 of a proxy does not end it. */
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.status === 401 && !isOtherReply(error);
 
 /** Whether a write was refused because its `If-Match` is not the current entity tag. */
 export const isOutdated = (error: unknown): boolean => error instanceof ApiProblem && error.status === 412;

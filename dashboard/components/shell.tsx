@@ -1,9 +1,10 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useConnectionLoss } from '../api/connection.ts';
 import { useApi } from '../api/hooks.ts';
 import { formatNumber, t } from '../i18n.ts';
 import { loadPart } from '../load-part.ts';
-import { type PathName, pathIn, pathTo } from '../paths.ts';
+import { BASE, type PathName, pathIn, pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import { useTenantId } from '../tenant.ts';
 import { Button } from './button.tsx';
@@ -91,10 +92,22 @@ function TenantName() {
   );
 }
 
-/** Banner for missing responses. The pages keep their content, and requests are repeated. */
+/**
+ * Banner for missing responses. The pages keep their content, and requests are repeated. The sign-in page of a proxy is opened in
+ * another tab, so that nothing typed here is lost.
+ */
 export const ConnectionBanner = () => (
   <div className={styles.banner} role="status">
-    {t('Connection lost, retrying')}
+    {useConnectionLoss() === 'other-reply' ? (
+      <>
+        {t('Something else replies instead of Parley, such as the sign-in page of a proxy.')}{' '}
+        <a href={`${BASE}/`} target="_blank" rel="noreferrer">
+          {t('Open it in a new tab')}
+        </a>
+      </>
+    ) : (
+      t('Connection lost, retrying')
+    )}
   </div>
 );
 

@@ -48,6 +48,25 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 240_000 }, () 
     expect(await question.inputValue()).toBe('Half a question');
   });
 
+  test.each([
+    ['a redirect to another host', { status: 302, headers: { Location: 'https://sign-in.example/' } }],
+    ['401 with a page', { status: 401, contentType: 'text/html', body: '<html>Sign in</html>' }],
+  ])('the sign-in of a proxy, %s, is named, and ends neither the session nor what was typed', async (_, reply) => {
+    await open(pathTo('newQuestion'));
+    const question = page.getByRole('textbox', { name: 'Question', exact: true });
+    await question.fill('Half a question');
+    await page.route('**/v1/**', route => route.fulfill(reply));
+    const banner = page.getByText('Something else replies instead of Parley', { exact: false });
+    await banner.waitFor();
+    const tab = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Open it in a new tab' }).click();
+    await (await tab).getByRole('heading', { level: 1 }).waitFor(); // the sign-in page of the proxy would be here
+    await (await tab).close();
+    await page.unroute('**/v1/**');
+    await banner.waitFor({ state: 'detached' });
+    expect(await question.inputValue()).toBe('Half a question');
+  });
+
   test('filters are in the address: reload, Back and a link keep them', async () => {
     await open(pathTo('questions'));
     await page.getByLabel('Search by name or title').fill('likely');

@@ -16,6 +16,7 @@ import { createServerClient } from '../../../clients/javascript/src/server/index
 import { createApi, createWorker, type TestApi, waitFor } from '../../support/api.ts';
 import { makeTenant, publishQuestion } from '../../support/make.ts';
 import { freePort } from '../../support/process.ts';
+import { blocksOf } from '../../support/web-proxies.ts';
 
 /** Of Debian's packages nginx-light, libnginx-mod-http-modsecurity and modsecurity-crs. */
 const NGINX = '/usr/sbin/nginx';
@@ -69,16 +70,39 @@ http {
   server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; proxy_set_header Host $http_host; } }
 }`;
 
-/** The recommended engine, and the core rules as they are installed. */
-const ENGINE = `
+/** The recommended engine, and the core rules as they are installed, after settings of the operator. */
+const engineWith = (settings: string): string => `
 SecRuleEngine On
 SecRequestBodyAccess On
 SecRequestBodyLimit 13107200
 SecRequestBodyNoFilesLimit 131072
 SecRule REQUEST_HEADERS:Content-Type "^application/json" "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
 Include /etc/modsecurity/crs/crs-setup.conf
+${settings}
 Include ${RULES}/*.conf
 `;
+
+/** Runs nginx with ModSecurity in front of a server; returns its URL. */
+async function runFirewall(stack: AsyncDisposableStack, upstream: string, settings = ''): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-firewall-'));
+  stack.defer(() => rm(folder, { recursive: true }));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  await writeFile(join(folder, 'rules.conf'), engineWith(settings));
+  await writeFile(join(folder, 'nginx.conf'), configOf(folder, port, upstream));
+  const nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
+  stack.defer(async () => {
+    nginx.kill();
+    await once(nginx, 'exit');
+  });
+  await waitFor(() =>
+    fetch(`${url}/livez`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return url;
+}
 
 describe.runIf(isFound)('behind nginx with the core rules of ModSecurity', () => {
   const stack = new AsyncDisposableStack();
@@ -88,34 +112,20 @@ describe.runIf(isFound)('behind nginx with the core rules of ModSecurity', () =>
   beforeAll(async () => {
     api = stack.use(await createApi());
     stack.use(await createWorker(api));
-    const folder = await mkdtemp(join(tmpdir(), 'parley-firewall-'));
-    stack.defer(() => rm(folder, { recursive: true }));
-    const port = await freePort();
-    baseUrl = `http://localhost:${port}`;
-    await writeFile(join(folder, 'rules.conf'), ENGINE);
-    await writeFile(join(folder, 'nginx.conf'), configOf(folder, port, api.baseUrl));
-    const nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
-    stack.defer(async () => {
-      nginx.kill();
-      await once(nginx, 'exit');
-    });
-    await waitFor(() =>
-      fetch(`${baseUrl}/livez`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    baseUrl = await runFirewall(stack, api.baseUrl);
   });
   afterAll(() => stack.disposeAsync());
 
-  /** Whether the firewall lets an answer pass: Parley then asks for a credential. */
-  async function passes(answer: object): Promise<boolean> {
-    const body = JSON.stringify({ client_time: new Date().toISOString(), answers: [answer] });
+  /** Whether the firewall lets a request pass: Parley then asks for a credential. */
+  async function isPassed(url: string, path: string, method: string, content?: object): Promise<boolean> {
     const headers = { 'Content-Type': 'application/json' };
-    const { status } = await fetch(`${baseUrl}/v1/answers`, { method: 'POST', headers, body });
+    const body = content === undefined ? null : JSON.stringify(content);
+    const { status } = await fetch(`${url}${path}`, { method, headers, body });
     expect([401, 403]).toContain(status);
     return status === 401;
   }
+  const passes = (answer: object, url = baseUrl): Promise<boolean> =>
+    isPassed(url, '/v1/answers', 'POST', { client_time: new Date().toISOString(), answers: [answer] });
 
   async function prepare() {
     const tenant = await makeTenant(api);
@@ -133,12 +143,28 @@ describe.runIf(isFound)('behind nginx with the core rules of ModSecurity', () =>
   }
 
   async function split<Answer extends { id: string }>(answers: Answer[]) {
-    const isPassing = await Promise.all(answers.map(passes));
+    const isPassing = await Promise.all(answers.map(answer => passes(answer)));
     const ids = (passing: boolean) => answers.flatMap(({ id }, index) => (isPassing[index] === passing ? [id] : []));
     expect(ids(true).length).toBeGreaterThan(5);
     expect(ids(false).length).toBeGreaterThan(5);
     return { passing: ids(true), refused: ids(false) };
   }
+
+  test('with the settings of the guide, every method and every comment passes', async () => {
+    const requests: [path: string, method: string][] = [
+      ['/v1/identities/user%7C1', 'PUT'],
+      ['/v1/me/attributes', 'PATCH'],
+      ['/v1/questions/question_01h455vb4pex5vsknk084sn02q', 'DELETE'],
+    ];
+    const settings = blocksOf('modsecurity').join('\n');
+    expect(settings).not.toBe('');
+    const open = await runFirewall(stack, api.baseUrl, settings);
+    for (const [path, method] of requests) {
+      expect(await isPassed(baseUrl, path, method, {}), `${method} by default`).toBe(false);
+      expect(await isPassed(open, path, method, {}), method).toBe(true);
+    }
+    for (const comment of COMMENTS) expect(await passes({ comment }, open), comment).toBe(true);
+  });
 
   test('an outbox: what passes is stored, the rest waits and is reported', async () => {
     const { tenant, answerWith, stored } = await prepare();

@@ -6,6 +6,7 @@ import {
   memoryStorage,
   type NewAnswer,
   type OutboxOptions,
+  type Wire,
 } from '../../../clients/javascript/src/index.ts';
 import { type Answered, createNetwork, type Sent, tokenFor } from './network.ts';
 
@@ -27,10 +28,14 @@ const acceptAll = ({ body }: Sent): Answered => {
   return { status: 202, body: { results: answers.map(({ id, revision }) => ({ id, revision, status: 'accepted' })) } };
 };
 
-function outboxOn(answer: (sent: Sent, index: number) => Promise<Answered> | Answered, options: OutboxOptions = {}) {
+function outboxOn(
+  answer: (sent: Sent, index: number) => Promise<Answered> | Answered,
+  options: OutboxOptions = {},
+  change = (network: Wire): Wire => network,
+) {
   const wire = createNetwork(answer);
   const provider = () => ({ access_token: tokenFor('user|1', 3600) });
-  const client = createClient({ baseUrl: 'https://feedback.example.com', provider, wire });
+  const client = createClient({ baseUrl: 'https://feedback.example.com', provider, wire: change(wire) });
   return { wire, client, outbox: createOutbox(client, { storage: memoryStorage(), automatic: false, ...options }) };
 }
 const NEVER = new Promise<never>(() => {});
@@ -46,6 +51,34 @@ test('an answer that cannot be sent is refused, and holds up no other', async ()
   await outbox.record(answerWith());
   expect(await outbox.flush()).toEqual({ outcome: 'done' });
   expect(wire.sent).toHaveLength(1);
+});
+
+test('on a slow network, requests that take too long become smaller until they arrive, and then larger', async () => {
+  let most = 2;
+  const { wire, outbox } = outboxOn(acceptAll, {}, network => ({
+    ...network,
+    timeoutMs: 20,
+    fetch(url, init = {}) {
+      if (JSON.parse(String(init.body)).answers.length <= most) return network.fetch(url, init);
+      return new Promise((_, reject) => {
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
+    },
+  }));
+  const idOf = (n: number) => ID.slice(0, -2) + String(n).padStart(2, '0');
+  const record = async (first: number, last: number) => {
+    for (let n = first; n <= last; n++) await outbox.record(answerWith({ id: idOf(n) }));
+  };
+  await record(1, 6);
+  const outcomes = [await outbox.flush(), await outbox.flush()].map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['later', 'later']); // six, then three answers
+  expect((await outbox.flush()).outcome).toBe('later'); // two arrive, and four do not
+  expect((await outbox.flush()).outcome).toBe('done');
+  expect(wire.sent.map(({ body }) => (body as { answers: unknown[] }).answers.length)).toEqual([2, 2, 2]);
+  most = 100;
+  await record(7, 30);
+  await outbox.flush();
+  expect((wire.sent.at(-1)?.body as { answers: unknown[] }).answers.length).toBeGreaterThan(10);
 });
 
 describe('an answer that a firewall refuses', () => {

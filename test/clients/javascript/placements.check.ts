@@ -316,6 +316,73 @@ describe.runIf(hasBrowser())('placements', () => {
     expect(await dismissed(page)).toBe(0);
   });
 
+  /** Opens a dialog of the app with a button, before there are cards; returns a function that ends it. */
+  const DIALOGS: Record<string, (page: Page) => Promise<() => Promise<void>>> = {
+    'a modal dialog': async page => {
+      await page.evaluate(() => {
+        const dialog = document.body.appendChild(document.createElement('dialog'));
+        dialog.append(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
+        dialog.showModal();
+      });
+      return () => page.evaluate(() => document.querySelector('dialog')?.close());
+    },
+    'a dialog of a library': async page => {
+      await page.evaluate(() => {
+        const dialog = document.body.appendChild(document.createElement('div'));
+        dialog.append(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
+        dialog.style.pointerEvents = 'auto';
+        document.body.style.pointerEvents = 'none';
+      });
+      return () =>
+        page.evaluate(() => {
+          document.body.style.pointerEvents = '';
+        });
+    },
+  };
+
+  async function openWithDialog(dialog: string, attributes: Record<string, string>) {
+    const watched = await openGallery(browser, script);
+    opened.push(watched);
+    const { page } = watched;
+    const endDialog = await DIALOGS[dialog]?.(page);
+    await show(page, { views: [[cardOf([NPS])]], attributes });
+    return { page, endDialog };
+  }
+
+  test.each(Object.keys(DIALOGS))('a card waits while %s keeps the user from it', async dialog => {
+    const { page, endDialog } = await openWithDialog(dialog, { placement: 'popover-bottom-right' });
+    await page.waitForTimeout(700);
+    expect(await isOpen(page)).toBe(false);
+    await endDialog?.();
+    await page.getByRole('radio', { name: '3 of 10' }).check();
+  });
+
+  test.each(Object.keys(DIALOGS))('a click in %s opens a card that can be used', async dialog => {
+    const { page } = await openWithDialog(dialog, { placement: 'button', opens: '#help' });
+    await page.locator('#help').click();
+    await page.getByRole('radio', { name: '3 of 10' }).check();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await waitFor(async () => !(await isOpen(page)));
+  });
+
+  test('an open popover can be closed while a dialog of a library takes the pointer from the page', async () => {
+    const { page } = await place('popover-bottom-right');
+    await DIALOGS['a dialog of a library']?.(page);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await waitFor(async () => !(await isOpen(page)));
+  });
+
+  test('a panel is scrolled by the wheel, although a script takes the wheel from the page', async () => {
+    const { page } = await place('popover-bottom-right', { viewport: { width: 600, height: 220 } });
+    await page.evaluate(() => {
+      addEventListener('wheel', event => event.preventDefault(), { passive: false });
+    });
+    const { right, bottom } = await boxOf(page);
+    await page.mouse.move(600 - right - 60, 220 - bottom - 100);
+    await page.mouse.wheel(0, 100);
+    await waitFor(() => page.locator('[part~=panel], .panel').evaluate(panel => panel.scrollTop > 0));
+  });
+
   test('a tab opens the card that is due, by keyboard, and comes back', async () => {
     const watched = await place('button');
     const { page } = watched;
@@ -348,12 +415,14 @@ describe.runIf(hasBrowser())('placements', () => {
     expect(await isOpen(page)).toBe(false);
   });
 
-  test('an element of the app opens one question', async () => {
+  test('an element of the app opens one question, although the app keeps its clicks from the page', async () => {
     const watched = await openGallery(browser, script);
     opened.push(watched);
     const { page } = watched;
     await page.evaluate(() => {
-      document.body.prepend(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
+      const help = Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' });
+      help.addEventListener('click', event => event.stopPropagation());
+      document.body.prepend(help);
     });
     const wanted = cardOf([THUMBS], { question_id: 'question_2' });
     await show(page, {

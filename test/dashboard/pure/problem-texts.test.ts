@@ -19,6 +19,8 @@ describe('in English', () => {
   test('a missing, foreign or unknown response has words of its own', () => {
     for (const problem of [noReply('x'), unreadableReply(200), new ApiProblem(502, {})])
       expect(problemText(problem).title).toBe('Parley could not be reached');
+    for (const status of [403, 405])
+      expect(problemText(new ApiProblem(status, {})).title).toBe('Something in front of Parley refused the request');
     expect(problemText(new ApiProblem(418, {})).title).toBe('Request failed (status 418)');
   });
 

@@ -15,7 +15,7 @@ import { type Departures, watchDepartures } from './departures.ts';
 import { type Entries, type LostAnswer, openEntries } from './entries.ts';
 import type { Flushed, FlushOptions } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
-import { isFinal, isRefusal, rejected } from './refusals.ts';
+import { isFinal, isLate, isRefusal, rejected } from './refusals.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
 
 export interface OutboxOptions {
@@ -67,17 +67,23 @@ export interface Outbox {
 /** Returns a function that sends all entries of a user that are due. */
 function createSender(client: Client, entries: Entries) {
   const { now } = client.wire;
+  /** Size of the first request of a flush. */
+  let firstSize = MAX_BATCH;
 
   async function sendAll(owner: Owner, options: FlushOptions): Promise<Flushed> {
-    for (let size = MAX_BATCH; ; ) {
+    for (let size = firstSize; ; ) {
       const { entries: waiting, failure } = await entries.atHand();
       const own = waiting.filter(entry => isSameOwner(entry, owner));
       const batch = nextBatch(own, size, now());
       if (batch.length === 0) return ended(failure, own, now());
-      const sent = await sendBatch(client, owner, batch, options);
+      const sent = await sendBatch(client, owner, batch, options).catch(error => {
+        if (isLate(error)) firstSize = Math.ceil(batch.length / 2); // on a slow network, the same batch would never arrive
+        throw error;
+      });
       if (!(sent instanceof ParleyError)) {
         if (!(await entries.settle(batch, sent))) return { outcome: 'later' };
         size = Math.min(MAX_BATCH, size * 2);
+        firstSize = Math.max(firstSize, size);
       } else if (batch.length > 1) size = Math.floor(batch.length / 2);
       else await refuse(batch[0] as Entry, sent);
     }
@@ -119,7 +125,9 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
       );
     } catch (error) {
       if (!(error instanceof ParleyError) || error.kind === 'aborted') throw error;
-      return { outcome: error.retryable || error.kind === 'provider-failed' ? 'later' : 'stopped', error };
+      // A redirect is often that of a network whose sign-in is not done yet.
+      const isLater = error.retryable || ['provider-failed', 'unreadable'].includes(error.kind);
+      return { outcome: isLater ? 'later' : 'stopped', error };
     }
   }
 

@@ -22,6 +22,10 @@ export const isRefusal = (error: ParleyError): boolean =>
     ? !isOfParley(error)
     : REFUSING.includes(error.status) || (error.status >= 200 && error.status < 300);
 
+/** Whether a request took longer than its time limit, here or in Parley. */
+export const isLate = ({ kind, status, cause }: ParleyError): boolean =>
+  status === 408 || (kind === 'no-reply' && (cause as Error | undefined)?.name === 'AbortError');
+
 /** Whether Parley itself refused the content: it will not accept it later. */
 export const isFinal = (error: ParleyError): boolean => [413, 422].includes(error.status) && isOfParley(error);
 

@@ -3,10 +3,10 @@ import { type Presenter, type Scene, setPresenter } from '../feedback/presenter.
 import { addSheet } from '../feedback/styles.ts';
 import { listen } from '../listen.ts';
 import type { Card, Placement } from '../types.ts';
+import { isBlocked, watchBusy } from './busy.ts';
 import { watchClosing } from './closing.ts';
 import { openPanel } from './panel.ts';
 import { STYLES } from './styles.ts';
-import { watchTyping } from './typing.ts';
 
 /**
  * Shows cards where `placement` says: as a popover, a dialog, or behind a button. The attribute of the element comes first,
@@ -70,11 +70,12 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   const showTab = (isShown: boolean) => setTab(tab, host.getAttribute('label') ?? texts().view, isShown);
 
   function open(): void {
-    typing.cancel();
+    busy.cancel();
     frame.hidden = false;
-    const panel = openPanel(parent, placement, texts(), { frame, onClose: dismiss });
+    const at = isBlocked(host) ? 'modal' : placement; // the user has clicked in a dialog of the page
+    const panel = openPanel(parent, at, texts(), { frame, onClose: dismiss });
     showTab(false);
-    if (placement === 'modal') focus();
+    if (at === 'modal') focus();
     const unwatch = watchClosing(panel.node, { close: dismiss, isBegun });
     shut = () => {
       shut = undefined;
@@ -94,10 +95,11 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
   addSheet(root, STYLES);
   parent.append(element('div.frame', {}, tab));
   tab.addEventListener('click', toggle);
-  const stopListening = listen(document, 'click', event => opensFrom(host, event) && void toggle());
-  const typing = watchTyping(host);
+  // On the way down, because the app may keep the event from going up; the panel opens after the work of the app.
+  const stopListening = listen(document, 'click', event => opensFrom(host, event) && setTimeout(toggle), true);
+  const busy = watchBusy(host);
   function show(next: Card | undefined, opens = false): void {
-    typing.cancel();
+    busy.cancel();
     shown = next;
     placement = next && placementOf(next);
     const isInline = !placement || placement === 'inline';
@@ -107,8 +109,7 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
     const opensNow = !isInline && !isClosed && !shut;
     frame.hidden = isClosed || opensNow;
     if (isInline) shut?.();
-    else if (opensNow && placement === 'modal') typing.whenOver(open);
-    else if (opensNow) open();
+    else if (opensNow) busy.whenOver(placement === 'modal', open);
   }
 
   return {
@@ -124,7 +125,7 @@ function createPresenter({ host, frame, texts, appearance, focus, isBegun, dismi
       show(card, wasOpen);
     },
     close() {
-      typing.stop();
+      busy.stop();
       shut?.();
       stopListening();
       host.style.display = '';

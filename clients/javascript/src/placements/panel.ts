@@ -38,6 +38,9 @@ export function openPanel(
     at === 'modal'
       ? element('dialog.panel', attributes, frame, cross)
       : element('div.panel', { ...attributes, role: 'dialog', popover: 'manual' }, frame, cross);
+  // Scripts for smooth scrolling take these events from the whole page, and the panel could not be scrolled.
+  for (const type of ['wheel', 'touchmove'])
+    node.addEventListener(type, event => event.stopPropagation(), { passive: true });
   parent.append(node);
   if (node instanceof HTMLDialogElement) {
     node.showModal();

@@ -1,6 +1,9 @@
-/** Styles of the panel and the tab; on narrow screens the panel is a sheet at the lower edge. */
+/**
+ * Styles of the panel and the tab; on narrow screens the panel is a sheet at the lower edge. A dialog of the page that opens later
+ * takes the pointer from the page: an open panel above it must still be closed.
+ */
 export const STYLES = `
-.panel { z-index: 2147483647; --_radius: var(--parley-radius, var(--_r, 12px)); position: fixed; inset: calc(16px + env(safe-area-inset-top, 0px)) calc(16px + env(safe-area-inset-right, 0px)) calc(16px + env(safe-area-inset-bottom, 0px)) calc(16px + env(safe-area-inset-left, 0px));
+.panel { z-index: 2147483647; pointer-events: auto; --_radius: var(--parley-radius, var(--_r, 12px)); position: fixed; inset: calc(16px + env(safe-area-inset-top, 0px)) calc(16px + env(safe-area-inset-right, 0px)) calc(16px + env(safe-area-inset-bottom, 0px)) calc(16px + env(safe-area-inset-left, 0px));
   width: min(400px, 100% - 32px); height: fit-content; max-width: none; max-height: calc(100% - 32px); margin: auto; border: 0; background: none; color: inherit;
   overflow: auto; overscroll-behavior: contain; border-radius: var(--_radius); box-shadow: 0 8px 32px rgb(0 0 0 / 0.3); }
 .panel[data-at*=top] { margin-top: 0; }

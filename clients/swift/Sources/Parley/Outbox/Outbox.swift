@@ -80,7 +80,8 @@ final class Outbox: Sendable {
       case .apart(let time): return end(.later, nextTryAt: time)
       }
     } catch let error as ParleyError {
-      let isWorthWaiting = error.retryable || error.kind == .providerFailed
+      // A redirect is often that of a network whose sign-in is not done yet.
+      let isWorthWaiting = error.retryable || [.providerFailed, .unreadable].contains(error.kind)
       return end(isWorthWaiting ? .later : .stopped, error)
     } catch {
       _ = end(.stopped)
