@@ -78,7 +78,8 @@ test('on a slow network, requests that take too long become smaller until they a
   most = 100;
   await record(7, 30);
   await outbox.flush();
-  expect((wire.sent.at(-1)?.body as { answers: unknown[] }).answers.length).toBeGreaterThan(10);
+  const last = wire.sent.at(-1)?.body as { answers: unknown[] } | undefined;
+  expect(last?.answers.length).toBeGreaterThan(10);
 });
 
 describe('an answer that a firewall refuses', () => {
