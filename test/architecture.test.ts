@@ -45,6 +45,9 @@ const PURE = 'domain';
 /** The only module that reads the environment. */
 const READS_ENVIRONMENT = ['main.ts'];
 
+/** Modules that only `docs/` imports: the data map, until erasure and export are made from it. */
+const ONLY_IN_DOCS = ['storage/data-map/data-map.ts'];
+
 /** Modules in which a tool requires a default export. */
 const DEFAULT_EXPORTS = [
   'test/support/global-setup.ts',
@@ -152,7 +155,7 @@ test('every source is read, and every imported module of ours exists', () => {
   expect(imports.length).toBeGreaterThan(paths.size);
   expect(imports.filter(({ isOurs, to }) => isOurs && !paths.has(to))).toEqual([]);
   const reached = new Set(imports.map(({ to }) => to));
-  expect([...paths].filter(path => path !== 'main.ts' && !reached.has(path))).toEqual([]);
+  expect([...paths].filter(path => path !== 'main.ts' && !reached.has(path))).toEqual(ONLY_IN_DOCS);
 });
 
 test('imports are found in every syntax', () => {

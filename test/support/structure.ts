@@ -44,6 +44,7 @@ export const ORDER: Record<string, string[]> = {
     'questions',
     'upkeep',
     'webhooks',
+    'data-map',
   ],
   domain: [
     'problem-kinds.ts',

@@ -9,7 +9,8 @@ import { createWhere } from '../database/sql.ts';
 import { LIVE_COLUMNS, type LiveQuestionRow } from './questions.ts';
 
 /** How long answers to a preview exist. */
-const KEPT = "interval '24 hours'";
+export const TEST_ANSWERS_KEPT_HOURS = 24;
+const KEPT = `interval '${TEST_ANSWERS_KEPT_HOURS} hours'`;
 /** Maximum number of answers to a preview in its results: the newest. */
 const MAX_COUNTED = 5000;
 

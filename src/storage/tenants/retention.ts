@@ -145,13 +145,16 @@ export const OLD_DELIVERIES = oldRows({
   days: DELIVERIES_KEPT_DAYS,
 });
 
-/** Mails whose outcome is older than a day. */
+/** How long the outcome of a mail is kept. */
+export const ENDED_MAILS_KEPT_DAYS = 1;
+
+/** Mails whose outcome is older than `ENDED_MAILS_KEPT_DAYS`. */
 export const ENDED_MAILS = oldRows({
   table: 'mails',
   key: 'tenant_id, id',
   at: 'ended_at',
   where: 'ended_at is not null',
-  days: 1,
+  days: ENDED_MAILS_KEPT_DAYS,
 });
 
 /** Changes of profiles older than `PROFILE_CHANGES_KEPT_DAYS`. */

@@ -1,7 +1,7 @@
 import type { Storage } from '../database/orm.ts';
 
 /** How long the marks of recorded flushes are kept. */
-const FLUSHES_KEPT = '8 days';
+export const FLUSHES_KEPT = '8 days';
 /** Maximum age of an unsettled flush that is examined: a day less, for clock differences and delayed claims. */
 export const FLUSHES_AUDITED = '7 days';
 
