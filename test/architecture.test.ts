@@ -67,7 +67,7 @@ const forbiddenArrows = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** The file or folder of a folder of `ORDER` that contains a path. */
+/** The entry of `ORDER` that contains a path. */
 const roomOf = (path: string): string => path.split('/')[1] ?? '';
 
 /** Imports within a folder against its order of dependency. */

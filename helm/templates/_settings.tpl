@@ -146,6 +146,8 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 - name: REDIS_URL
   value: {{ include "parley.redisUrl" . | quote }}
 {{- end }}
+- name: HOST
+  value: "::" # every address, also of clusters with IPv6 only; 0.0.0.0 where the kernel has no IPv6
 - name: METRICS_PORT
   value: {{ .Values.metrics.port | quote }}
 - name: TRUSTED_PROXY_HOPS

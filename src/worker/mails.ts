@@ -42,8 +42,8 @@ export async function runMails(deps: MailDeps): Promise<void> {
   await runTenantRounds(deps, mailing(deps), { everyMs: EVERY_MS, failure: 'mails could not be read; will retry' });
 }
 
-/** Sending a tenant's mails, one after the other: mail servers limit the connections of a client. */
-function mailing(deps: MailDeps): TenantWork {
+/** Sends a tenant's mails, one after the other: mail servers limit the connections of a client. */
+export function mailing(deps: MailDeps): TenantWork {
   const { storage, tenants, metrics, signal, now } = deps;
   const overdue = new AbortController();
   signal.addEventListener(

@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
+import { toTsvector } from '../../src/storage/search/lexemes.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { conversationsOf, idsOf, problem, uuidOf } from '../support/conversations.ts';
 
@@ -120,6 +121,10 @@ describe('listing conversations', () => {
   test('words of more conversations than one index query returns are still found', async () => {
     const { tenant, team } = await makeParties();
     await seed(tenant, 2100);
+    await api.database.query(
+      'insert into message_words select tenant_id, id, id, $2::tsvector from conversations where tenant_id = $1',
+      [tenant.uuid, toTsvector(tenant.uuid, 'seeded')],
+    );
     const user = await tenant.sign('user|43'); // the other one has too many to start one
     const { id } = (await start(user, { subject: 'seeded by hand', message: 'not a seed' })).body;
     expect(idsOf(await list(team, '?q=seeded&limit=1'))).toEqual([id]);
@@ -130,6 +135,11 @@ describe('listing conversations', () => {
       `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
        select $1, gen_random_uuid(), $2, n, 0, 'reply', 'user', 'chatty', 'text', now(), false from generate_series(2, 2500) as n`,
       [tenant.uuid, uuidOf(id)],
+    );
+    await api.database.query(
+      `insert into message_words select tenant_id, conversation_id, id, $3::tsvector from messages
+       where tenant_id = $1 and conversation_id = $2 and body = 'chatty'`,
+      [tenant.uuid, uuidOf(id), toTsvector(tenant.uuid, 'chatty')],
     );
     const other = (await start(user, { message: 'chatty too' })).body.id;
     expect(idsOf(await list(team, '?q=chatty'))).toEqual([other, id]);

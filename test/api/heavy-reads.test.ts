@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unusedFilters } from '../../src/api/http/heavy-reads.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { toTsvector } from '../../src/storage/search/lexemes.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { anAnswer, aQuestion, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
@@ -74,6 +75,10 @@ describe('next to a tenant that searches continuously', () => {
        select $1, gen_random_uuid(), 'ada', true, gen_random_uuid(), gen_random_uuid(), 1, 1, 'completed', '{}', 'noisy',
          '{}', '', now(), now(), now(), '{}' from generate_series(1, 10)`,
       [noisy.uuid],
+    );
+    await api.database.query(
+      'insert into answer_words select tenant_id, received_at, id, $2::tsvector from answers where tenant_id = $1',
+      [noisy.uuid, toTsvector(noisy.uuid, 'noisy')],
     );
     await slowDown();
   });

@@ -122,6 +122,7 @@ describe.each(backends())('with the queue in %s', backend => {
       quarantined_at: expect.any(String),
       payload: { question_id: question.id, identity: 'user|42', values: { main: 1 }, revision: 1 },
     });
+    expect((await act('GET', entry.id)).body).toEqual(entry);
     expect(entry.payload).not.toHaveProperty('tenant_id');
 
     const handled = await countHandled(worker.metrics);

@@ -234,6 +234,25 @@ describe.each(backends())('with counters in %s', backend => {
     expect(statuses(replies)).toEqual([404, 429, 202, 429, 404, 429]);
   });
 
+  test('600 people behind one address get tokens and cards within a minute, by the default limits', async () => {
+    await using open = await createApi({ backend, sharing: api, settings: { RATE_LIMITS: 'on' } });
+    const { id } = await tenant.addKey({ kind: 'public' });
+    const arrive = async (person: number): Promise<number> => {
+      const issued = await open.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+        body: { user_id: `guest|${person}` },
+        headers: { authorization: basic(id) },
+      });
+      if (issued.status !== 200) return issued.status;
+      return (await open.request('GET', '/v1/cards', { as: issued.body.access_token })).status;
+    };
+    await waitFor(() => Date.now() % 60_000 < 30_000);
+    for (let group = 0; group < 6; group++) {
+      const people = await Promise.all(Array.from({ length: 100 }, (_, at) => arrive(100 * group + at)));
+      expect(people.filter(status => status !== 200)).toEqual([]);
+    }
+    expect(await arrive(600)).toBe(429);
+  });
+
   test('X-Forwarded-For is ignored without a trusted proxy', async () => {
     await using direct = await createApi({
       backend,

@@ -38,6 +38,15 @@ describe('the doctor', () => {
     expect(diagnosis.checks.map(check => check.name)).toContain('queue durability');
   });
 
+  test('hints at a variable that may be a misspelt setting', async () => {
+    await using database = await createDatabase();
+    const { ok, checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, BASE_URI: 'https://x' });
+    expect({ ok, hint: checks.find(({ name }) => name === 'configuration')?.hint }).toEqual({
+      ok: true,
+      hint: expect.stringContaining('If you mean BASE_URL'),
+    });
+  });
+
   test.runIf(backends().includes('valkey'))('recommends larger settings of PostgreSQL without failing', async () => {
     await using database = await createDatabase(); // a server with PostgreSQL's defaults
     const { ok, code, checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });

@@ -1,19 +1,25 @@
+import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkOutPrevious, findPrevious } from '../faults/previous-version.ts';
 import type { Tenant } from '../support/deployed.ts';
-import { runDocumented, shellBlocks } from '../support/documents.ts';
+import { ROOT, runDocumented, shellBlocks } from '../support/documents.ts';
 import { anAnswer } from '../support/make.ts';
 import { sendSteadily } from '../support/steady-load.ts';
 import { createInstallation } from './compose.ts';
 import { docker, IMAGE } from './docker.ts';
 
 const PER_SECOND = 20;
-const NEXT_IMAGE = 'parley:check-next';
-/** The new version's files; those of the previous one have other settings for PostgreSQL, so that it is replaced too. */
-const NEXT_FILES = 'docker-compose.yml:docker-compose.rolling.yml';
+const PREVIOUS_IMAGE = 'parley:check-previous';
+const FILES = ['docker-compose.yml', 'docker-compose.rolling.yml'];
+const ref = findPrevious();
+const previous = ref ? await checkOutPrevious(ref) : undefined;
+const folder = previous?.folder ?? ROOT;
+/** The previous version's files, with other settings for PostgreSQL, so that it is replaced too. */
+const PREVIOUS_FILES = [...FILES.map(file => join(folder, file)), join(ROOT, 'test/containers/previous-postgres.yml')];
 const installation = await createInstallation({
-  COMPOSE_FILE: `${NEXT_FILES}:test/containers/previous-postgres.yml`,
-  PARLEY_IMAGE: IMAGE,
+  COMPOSE_FILE: PREVIOUS_FILES.join(':'),
+  PARLEY_IMAGE: PREVIOUS_IMAGE,
 });
 const { baseUrl, environment, compose, inspect, port, request } = installation;
 
@@ -24,9 +30,10 @@ let token: string;
 const imageOf = async (service: 'api' | 'api-2' | 'worker'): Promise<string> => (await inspect(service)).Config.Image;
 
 beforeAll(async () => {
-  await docker(['build', '--network', 'host', '--tag', 'parley-proxy:dev', 'config/haproxy']);
-  // Another image with the same content, so that every container is replaced.
-  await docker(['build', '--tag', NEXT_IMAGE, '--label', 'next=true', '-'], { input: `FROM ${IMAGE}\n` });
+  await docker(['build', '--network', 'host', '--tag', 'parley-proxy:dev', join(folder, 'config/haproxy')]);
+  if (previous) await docker(['build', '--network', 'host', '--tag', PREVIOUS_IMAGE, folder]);
+  // Without a previous version, another image with the same content, so that every container is replaced.
+  else await docker(['build', '--tag', PREVIOUS_IMAGE, '--label', 'previous=true', '-'], { input: `FROM ${IMAGE}\n` });
   await installation.up();
   tenant = await installation.makeTenant();
   token = await new SignJWT({ grants: { identity: 'user|42' } })
@@ -38,7 +45,8 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(async () => {
   await installation.down();
-  await docker(['image', 'rm', '--force', NEXT_IMAGE]);
+  await docker(['image', 'rm', '--force', PREVIOUS_IMAGE]);
+  previous?.[Symbol.dispose]();
 });
 
 test('only the proxy publishes a port, on the loopback address', async () => {
@@ -80,14 +88,18 @@ test('the documented upgrade and rollback fail no request at 20 per second, also
   const services = ['api', 'api-2', 'worker'] as const;
   try {
     const previousPostgres = await inspect('postgres');
-    await runDocumented(upgrade as string, { ...environment, COMPOSE_FILE: NEXT_FILES, PARLEY_IMAGE: NEXT_IMAGE });
+    await runDocumented(upgrade as string, {
+      ...environment,
+      COMPOSE_FILE: FILES.join(':'),
+      PARLEY_IMAGE: IMAGE,
+    });
     const postgres = await inspect('postgres');
     expect(postgres.Id).not.toBe(previousPostgres.Id);
     expect(postgres.Config.Cmd).toContain('wal_compression=on');
-    expect(await Promise.all(services.map(imageOf))).toEqual(services.map(() => NEXT_IMAGE));
+    expect(await Promise.all(services.map(imageOf))).toEqual(services.map(() => IMAGE));
     const back = (upgrade as string).replace(/^.* migrate\n/m, '');
     await runDocumented(back, environment);
-    expect(await Promise.all(services.map(imageOf))).toEqual(services.map(() => IMAGE));
+    expect(await Promise.all(services.map(imageOf))).toEqual(services.map(() => PREVIOUS_IMAGE));
   } finally {
     await load.stop();
   }

@@ -25,6 +25,7 @@ export function findPrevious(): string | undefined {
 
 /** The runnable source of the previous version in its own folder. */
 export interface PreviousVersion extends Disposable {
+  folder: string;
   /** Path of its executable, `src/main.ts`. */
   program: string;
   /** The commit, tag or branch that was checked out. */
@@ -48,6 +49,7 @@ export async function checkOutPrevious(ref: string): Promise<PreviousVersion> {
   if (sameLock) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   else await run('npm', ['ci', '--omit=dev'], { cwd: folder });
   return {
+    folder,
     program: join(folder, 'src/main.ts'),
     ref,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),

@@ -295,6 +295,7 @@ describe('an event is sent again', () => {
     const list = async () => (await read(tenant, `${path}/deliveries`)).body.data;
     await waitFor(async () => (await list()).length === 5);
     const [one] = await list();
+    expect((await read(tenant, `${path}/deliveries/${one.id}`)).body).toEqual(one);
     const replayed = await post(tenant, `${path}/deliveries/${one.id}/replay`);
     expect(replayed.body).toMatchObject({
       event_id: one.event_id,

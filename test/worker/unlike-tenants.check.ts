@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/platform/metrics.ts';
+import { createSeals } from '../../src/platform/secrets.ts';
 import type { Storage } from '../../src/storage/database/orm.ts';
 import { OLD_DELIVERIES } from '../../src/storage/tenants/retention.ts';
 import { insertTenant } from '../../src/storage/tenants/tenants.ts';
 import { assignment } from '../../src/worker/assign.ts';
 import { erasure } from '../../src/worker/erasure.ts';
+import { mailing } from '../../src/worker/mails.ts';
 import { EXPIRY, expiring, forgetting, OLD } from '../../src/worker/retention.ts';
 import { runSequencer } from '../../src/worker/sequencer.ts';
 import { createTenantRounds, type TenantWork } from '../../src/worker/tenant-rounds.ts';
@@ -165,6 +168,27 @@ const LOOPS: Record<string, Loop> = {
       await insertMany(database, 'event_batches', { ...of(tenantId), last: 'n', written_until: old }, rows);
       await insertMany(database, 'event_sequences', of(tenantId), 1);
     },
+  },
+  mails: {
+    // without a mail server each attempt ends at once, and the mail waits for the next one
+    work: () =>
+      mailing({
+        ...batchDeps(),
+        seals: createSeals({ current: randomBytes(32).toString('base64'), others: [] }),
+        server: undefined,
+      }),
+    fails: ['mails', 'update'],
+    rows: ['mails', 'attempts = 0'],
+    make: (tenantId, rows) =>
+      insertMany(
+        database,
+        'mails',
+        {
+          ...{ ...of(tenantId), status: "'queued'", letter_sealed: "'x'" },
+          ...{ due_at: old, expires_at: "now() + interval '1 day'" },
+        },
+        rows,
+      ),
   },
   erasure: {
     work: () => erasure(deps()),

@@ -22,7 +22,7 @@ const digestOf = (text: string): string => `sha256 ${createHash('sha256').update
  * Applies the functions whose text differs from the applied one, and drops those that have no text any more, in one
  * transaction. Returns the names of both.
  *
- * An unchanged function is left alone, because replacing its triggers locks their tables.
+ * An unchanged function is not applied again, because replacing its triggers locks their tables.
  */
 export const applyFunctions = (orm: MikroORM, prefix: string): Promise<string[]> =>
   orm.em.fork().transactional(async em => {

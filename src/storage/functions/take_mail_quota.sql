@@ -1,4 +1,4 @@
--- Counts a mail to a mailbox and of a tenant; false if a limit of the day is reached (`storage/mail-quotas.ts`).
+-- Counts a mail to a mailbox and of a tenant; false if a limit of the day is reached (`storage/team/mail-quotas.ts`).
 create or replace function take_mail_quota(
   today date, mailbox bytea, per_mailbox int, for_tenant uuid, tenant bytea, per_tenant int, per_member int
 )

@@ -11,7 +11,7 @@ export const BASELINE_SCHEMA = 100;
  * one works if it declares this build compatible.
  *
  * Raise it with each new migration, and with each change of a function: `migrate` of a build that needs a lower version
- * leaves the functions alone. A migration that records this version itself would end the wait of new processes before the
+ * does not change functions. A migration that records this version itself would end the wait of new processes before the
  * migrations after it.
  */
 export const NEEDED_SCHEMA = 100;

@@ -30,11 +30,11 @@ create table answers (
   autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02
 );
-create index answers_by_identity on answers (tenant_id, identity, identity_verified);
 create index answers_newest on answers (tenant_id, received_at, id);
 create index answers_of_question on answers (tenant_id, question_id, received_at, id);
-create index answers_tagged on answers (tenant_id, received_at, id) where tags <> '{}';
 create index answers_updated on answers (tenant_id, updated_at, id);
+create index answers_tagged on answers (tenant_id, received_at, id) where tags <> '{}';
+create index answers_by_identity on answers (tenant_id, identity, identity_verified);
 alter table answers enable row level security;
 create policy one_tenant on answers to parley_app using (tenant_id = :current_tenant);
 create policy every_tenant on answers to parley_worker using (true);
@@ -52,8 +52,8 @@ create table deleted_answers (
   autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02
 );
-create index deleted_answers_expired on deleted_answers (deleted_at) where expired;
 create index deleted_answers_newest on deleted_answers (tenant_id, deleted_at) where not expired;
+create index deleted_answers_expired on deleted_answers (deleted_at) where expired;
 alter table deleted_answers enable row level security;
 create policy one_tenant on deleted_answers to parley_app using (tenant_id = :current_tenant);
 create policy every_tenant on deleted_answers to parley_worker using (true);

@@ -43,41 +43,41 @@ create table conversations (
   autovacuum_vacuum_scale_factor = 0.05
 );
 create index conversations_active on conversations (tenant_id, last_activity_at, id);
-create index conversations_by_wait on conversations (tenant_id, waiting_since, id)
-  where status = 'open' and waiting_since is not null;
-create index conversations_continued on conversations (tenant_id, previous_id) where previous_id is not null;
+create index conversations_of_identity on conversations (tenant_id, identity, identity_verified, last_activity_at, id);
+create index conversations_updated on conversations (tenant_id, team_updated_at, id);
+create index conversations_tagged on conversations (tenant_id, last_activity_at, id) where tags <> '{}';
+create unique index conversations_starter_client_id
+  on conversations (tenant_id, identity, identity_verified, source_type, started_by, client_message_id);
+create index conversations_created on conversations (tenant_id, created_at, id);
+create index conversations_updated_of_identity on conversations (tenant_id, identity, identity_verified, updated_at, id);
+create index conversations_snoozed on conversations (snoozed_until) where status = 'snoozed';
 create index conversations_counted on conversations (tenant_id, status, last_activity_at, id)
   include (assignee_id, priority, source_type, team_unread, identity_verified, reply_due_at);
 create index conversations_counted_of_assignee on conversations (tenant_id, assignee_id, last_activity_at, id)
   include (status, priority, source_type, team_unread, identity_verified, reply_due_at);
-create index conversations_counted_unread on conversations (tenant_id, last_activity_at, id)
-  include (status, assignee_id, priority, source_type, identity_verified, reply_due_at)
-  where team_unread > 0;
-create index conversations_created on conversations (tenant_id, created_at, id);
-create index conversations_due on conversations (tenant_id, reply_due_at, id) where reply_due_at is not null;
-create index conversations_held on conversations (tenant_id, assignee_id, id)
-  where status in ('open', 'pending') and assignee_id is not null;
-create index conversations_mentioned on conversations (tenant_id, last_activity_at, id) where mentioned <> '{}';
-create index conversations_merged on conversations (tenant_id, merged_into_id) where merged_into_id is not null;
-create index conversations_of_identity on conversations (tenant_id, identity, identity_verified, last_activity_at, id);
-create index conversations_of_user_active on conversations (tenant_id, identity, identity_verified)
-  where status in ('open', 'pending');
-create index conversations_open_mentioned on conversations (tenant_id, last_activity_at, id)
-  where mentioned <> '{}' and status = 'open';
 create index conversations_open_of_assignee on conversations (tenant_id, assignee_id, last_activity_at, id)
   include (priority, source_type, team_unread, identity_verified, reply_due_at)
   where status = 'open';
-create index conversations_snoozed on conversations (snoozed_until) where status = 'snoozed';
-create index conversations_snoozed_of_tenant on conversations (tenant_id, snoozed_until) where status = 'snoozed';
-create unique index conversations_starter_client_id
-  on conversations (tenant_id, identity, identity_verified, source_type, started_by, client_message_id);
-create index conversations_tagged on conversations (tenant_id, last_activity_at, id) where tags <> '{}';
+create index conversations_mentioned on conversations (tenant_id, last_activity_at, id) where mentioned <> '{}';
+create index conversations_due on conversations (tenant_id, reply_due_at, id) where reply_due_at is not null;
 create index conversations_to_assign on conversations (tenant_id, rules_checked, created_at, id)
   where status = 'open' and assignee_id is null;
-create index conversations_updated on conversations (tenant_id, team_updated_at, id);
-create index conversations_updated_of_identity on conversations (tenant_id, identity, identity_verified, updated_at, id);
 create index conversations_waiting on conversations (tenant_id, assignment_rule, created_at, id)
   where status = 'open' and assignee_id is null and assignment_waits;
+create index conversations_held on conversations (tenant_id, assignee_id, id)
+  where status in ('open', 'pending') and assignee_id is not null;
+create index conversations_counted_unread on conversations (tenant_id, last_activity_at, id)
+  include (status, assignee_id, priority, source_type, identity_verified, reply_due_at)
+  where team_unread > 0;
+create index conversations_open_mentioned on conversations (tenant_id, last_activity_at, id)
+  where mentioned <> '{}' and status = 'open';
+create index conversations_merged on conversations (tenant_id, merged_into_id) where merged_into_id is not null;
+create index conversations_by_wait on conversations (tenant_id, waiting_since, id)
+  where status = 'open' and waiting_since is not null;
+create index conversations_continued on conversations (tenant_id, previous_id) where previous_id is not null;
+create index conversations_snoozed_of_tenant on conversations (tenant_id, snoozed_until) where status = 'snoozed';
+create index conversations_of_user_active on conversations (tenant_id, identity, identity_verified)
+  where status in ('open', 'pending');
 alter table conversations enable row level security;
 create policy one_tenant on conversations to parley_app using (tenant_id = :current_tenant);
 grant select, insert, update, delete on conversations to parley_app;

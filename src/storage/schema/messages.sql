@@ -23,8 +23,9 @@ create table messages (
   autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02
 );
-create unique index messages_author_client_id on messages (tenant_id, conversation_id, author_type, author_id, client_message_id);
+-- Without statistics the next two seem to cost the same for a look-up by all keys. PostgreSQL then takes the one that was made last.
 create unique index messages_in_order on messages (tenant_id, conversation_id, seq, note_seq);
+create unique index messages_author_client_id on messages (tenant_id, conversation_id, author_type, author_id, client_message_id);
 create index messages_notes on messages (tenant_id, conversation_id, note_seq) where note_seq > 0;
 alter table messages enable row level security;
 create policy one_tenant on messages to parley_app using (tenant_id = :current_tenant);

@@ -47,11 +47,11 @@ create table deliveries (
   response text,
   primary key (tenant_id, id)
 );
+create index deliveries_of_webhook on deliveries (tenant_id, webhook_id, at, id);
+create index deliveries_of_object on deliveries (tenant_id, object_id) where response is not null;
 create index deliveries_by_age on deliveries (at);
 create index deliveries_due on deliveries (tenant_id, webhook_id, at) where status = 'waiting';
 create index deliveries_in_turn on deliveries (tenant_id, webhook_id, sequence nulls first) where status = 'waiting';
-create index deliveries_of_object on deliveries (tenant_id, object_id) where response is not null;
-create index deliveries_of_webhook on deliveries (tenant_id, webhook_id, at, id);
 alter table deliveries enable row level security;
 create policy one_tenant on deliveries to parley_app using (tenant_id = :current_tenant);
 create policy every_tenant on deliveries to parley_worker using (true);

@@ -22,6 +22,8 @@ const NGINX = '/usr/sbin/nginx';
 const MODULE = '/usr/lib/nginx/modules/ngx_http_modsecurity_module.so';
 const RULES = '/usr/share/modsecurity-crs/rules';
 const isFound = [NGINX, MODULE, RULES].every(existsSync);
+if (!isFound && process.env.TESTS_REQUIRE?.split(',').includes('proxies'))
+  throw new Error('TESTS_REQUIRE contains proxies, but nginx with ModSecurity and its core rules was not found.');
 if (!isFound)
   process.stderr.write(
     '\n*** No nginx with ModSecurity and its core rules: the check of a firewall is SKIPPED. ***\n\n',

@@ -12,21 +12,21 @@ export const OptionId = memberName('very-happy', 'translations').meta({
 
 const Option = z.strictObject({ id: OptionId, label: label(200) }).meta({ id: 'OptionInput' });
 
-/** Returns the schema of a list of options. */
-export const optionsUpTo = (most: number) =>
-  arrayOf(Option)
-    .min(2)
-    .max(most)
-    .refine(
-      options => new Set(options.map(option => option.id)).size === options.length,
-      rule('repeated-item', 'Must not contain an option id twice.'),
-    )
-    .meta({ description: 'At least 2 options with distinct ids' });
-
-export const shuffle = z.boolean().default(false);
+const Options = arrayOf(Option)
+  .min(2)
+  .max(30)
+  .refine(
+    options => new Set(options.map(option => option.id)).size === options.length,
+    rule('repeated-item', 'Must not contain an option id twice.'),
+  )
+  .meta({ description: 'At least 2 options with distinct ids' });
 
 /** The `config` of a choice. */
-export const choiceFields = { options: optionsUpTo(30), allow_other: z.boolean().default(false), shuffle };
+export const choiceFields = {
+  options: Options,
+  allow_other: z.boolean().default(false),
+  shuffle: z.boolean().default(false),
+};
 
 /** The part of a config that decides which options a value may have. */
 export interface Choices {

@@ -39,7 +39,7 @@ export const QuestionType = z.enum(QUESTION_TYPES);
 /** Returns the definition of a type, for a config that has been checked with it. */
 export const definitionOf = (type: QuestionType): TypeDefinition<z.ZodType<QuestionConfig>> => TYPES[type] as never;
 
-/** Makes a schema for each type, for a union by type; `Made` is the type of any of them. */
+/** Makes a schema for each type, to combine them in a union. `Made` is the TypeScript type that all of them have. */
 export const eachType = <Made>(make: (type: QuestionType) => unknown) =>
   QUESTION_TYPES.map(type => make(type)) as [Made, ...Made[]];
 
