@@ -28,7 +28,7 @@ interface Sample {
 /** The loads that both versions get in turn. */
 async function loadsOf(bench: Bench): Promise<Load[]> {
   const { connections } = bench.plan;
-  const loads: Load[] = (['cards', 'answers', 'batches'] as const).map(name => ({
+  const loads: Load[] = (['cards', 'unchanged', 'answers', 'batches'] as const).map(name => ({
     name,
     set: bench.loadSet(name),
     connections,

@@ -115,3 +115,25 @@ test.runIf(inject('cluster'))(
     record('webhooks: reached by a worker with networkPolicy.webhooks', { '443': true, '80': false, cluster: false });
   },
 );
+
+test.runIf(inject('cluster'))('with a mail server, workers reach its port and the API does not', async () => {
+  await using installation = await createInstallation();
+  await using stranger = await createStranger(); // in the place of a mail server: it listens on 443
+  const inside = await stranger.address();
+  const reaches = async (component: 'api' | 'worker') => {
+    const [pod = ''] = await installation.pods(component);
+    return (await installation.kubectl(['exec', pod, '--', 'node', '-e', connectScript(inside, 443)])) === 'reached';
+  };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'mail' },
+    stringData: { 'smtp-url': `smtp://${inside}:443` },
+  };
+  const config = { smtp: { existingSecret: 'mail', from: 'parley@feedback.example.com' } };
+  await installation.install({ config, extraManifests: [secret], networkPolicy: { enabled: true, smtpPort: 443 } });
+  await waitFor(async () => !(await reaches('api')), 60_000, 1000);
+  expect(await reaches('worker')).toBe(true);
+  await installation.upgrade({ config, extraManifests: [secret], networkPolicy: { enabled: true, smtpPort: 465 } });
+  await waitFor(async () => !(await reaches('worker')), 60_000, 1000);
+});
