@@ -155,8 +155,7 @@ export interface Schemas {
   Condition: { step: string; op: string; value?: Schemas["ConditionValue"] };
   Trigger: { event: string | null; click: string | null; where: Schemas["PropertyCondition"][]; url: Schemas["UrlCondition"] | null; count: number; delay_s: number; cancel_on: string[] };
   PropertyCondition: { property: string; op: string; value?: Schemas["ComparedValue"] };
-  ComparedValue: string | number | boolean | Schemas["ComparedItem"][];
-  ComparedItem: string | number | boolean;
+  ComparedValue: string | number | boolean | string[] | number[] | boolean[];
   UrlCondition: { op: "eq" | "contains" | "starts_with" | "ends_with"; value: string };
   Thanks: { title: string; body: string; link: Schemas["ThanksLink"] | null };
   ThanksLink: { label: string; url: string };

@@ -30,6 +30,10 @@ const MAIL_MENDS: [RegExp, string][] = [
   [/ALTNAME/, "Use the host name in the server's certificate in SMTP_URL."],
   [/^CERT_/, "The server's certificate is not valid now: renew it, or check the clocks of both machines."],
   [/^(53[0458]|EAUTH)/, 'Check user and password in SMTP_URL, percent-encoded, and that the connection is encrypted.'],
+  [
+    /^STARTTLS/,
+    'The server offers no encryption, so the password is not sent: use smtps://, or add ?requireTLS=false to SMTP_URL in a network that you trust.',
+  ],
   [/^\d{3}/, "Ask the mail server's operator what this reply means."],
 ];
 

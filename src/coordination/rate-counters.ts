@@ -1,170 +1,236 @@
-import {
-  type Counter,
-  type CounterTable,
-  createCounterTable,
-  type TableBounds,
-  type Ticket,
-} from './rate-counter-table.ts';
-import { type RateLimit, type RateVerdict, verdictOf } from './rate-windows.ts';
-
-/** A request whose verdict needs the total of the shared store. */
-export interface PendingVerdict<Limit extends RateLimit = RateLimit> {
-  /** Resolves once the counter's next batch was confirmed by the store, or has failed. */
-  readonly settled: Promise<RateVerdict<Limit>>;
+/** A limit on units (requests, or items of a batch) in windows that start at whole multiples of their length. */
+export interface RateLimit {
+  /** Name for headers and metrics: `identity`, `api-key`, `ip` … A scope has one limit. */
+  readonly scope: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
 }
 
-/** An addition to a counter in the shared store, and the requests that wait for the new total. */
-export interface Delta {
+/** The decision on one request: whether it is allowed, how many units are left in the window, and when it ends. */
+export interface RateVerdict {
+  allowed: boolean;
+  remaining: number;
+  resetSeconds: number;
+}
+
+/** A verdict that waits for the store's total, 0.3 s at most. */
+export interface PendingVerdict {
+  readonly settled: Promise<RateVerdict>;
+}
+
+/** The units counted under one key of a limit in one window. */
+export interface Counter {
+  readonly limit: RateLimit;
+  readonly key: string;
+  /** End of the window in the store's time, in milliseconds. */
+  readonly endsAt: number;
+  /** The last known total over all processes; 0 until the store has confirmed the counter. */
+  shared: number;
+  /** Units counted by this process that the store has not confirmed; negative after a refund. */
+  unsent: number;
+  /** While waiting requests are decided: the units used before the next of them. */
+  place: number;
+}
+
+/** A request whose units are counted and that waits for its verdict. */
+interface Ticket {
   readonly counter: Counter;
-  readonly count: number;
+  readonly cost: number;
+  readonly counted: number;
+  resolve(verdict: RateVerdict): void;
+}
+
+/** Units to add to the store, in the order of the counters, and the requests that wait for the totals. */
+export interface Batch {
+  readonly counters: Counter[];
+  readonly counts: number[];
   readonly tickets: Ticket[];
 }
 
-export interface RateCountersOptions extends Partial<TableBounds> {
-  /** The store's time in milliseconds. */
-  now: () => number;
-  /** Whether requests may wait for the store: false while it is unreachable, and where limits only count. */
-  mayWait: () => boolean;
+/** The fraction of a limit that a process may grant unconfirmed. With less than this left, it grants no such units. */
+const MARGIN = 0.1;
+/** Up to 64 MB, since a key contains up to 256 characters of an identity. */
+const MAX_COUNTERS = 80_000;
+
+const usedOf = ({ shared, unsent }: Counter): number => shared + unsent;
+
+/** Whether a request fits after `used` units. A full bucket accepts any cost; `counted` are units of the same request. */
+const fits = ({ limit }: RateLimit, used: number, cost: number, counted: number): boolean =>
+  used + cost <= limit || used <= counted;
+
+/** Returns the end of the window that contains a time, in milliseconds. */
+export const windowEnd = ({ windowSeconds }: RateLimit, at: number): number =>
+  (Math.floor(at / (windowSeconds * 1000)) + 1) * windowSeconds * 1000;
+
+/** Returns the verdict on a request after which `used` units are used. An overdrawn limit resets after further windows. */
+export function verdictOf(
+  { limit, windowSeconds }: RateLimit,
+  used: number,
+  allowed: boolean,
+  leftMs: number,
+): RateVerdict {
+  const overdrawnWindows = Math.max(0, Math.floor(used / limit) - 1);
+  return {
+    allowed,
+    remaining: Math.max(0, limit - used),
+    resetSeconds: Math.max(1, Math.ceil(leftMs / 1000)) + overdrawnWindows * windowSeconds,
+  };
 }
 
-const MAX_COUNTERS = 200_000;
-/** Enough for all counters with keys of usual length, and for a third of them with the longest. */
-const MAX_BYTES = 64 * 1024 * 1024;
-/**
- * The fraction of a limit that one process may grant before the store confirms it. With less than this left, it grants
- * only confirmed units.
- */
-const MARGIN = 0.1;
+/** Creates a counter that the store does not have yet. */
+export const createCounter = (limit: RateLimit, key: string, endsAt: number, unsent = 0): Counter => ({
+  limit,
+  key,
+  endsAt,
+  shared: 0,
+  unsent,
+  place: 0,
+});
 
-/** Whether to sync the counter soon: from half the limit on. */
-const isClose = ({ shared, unsent, limit }: Counter): boolean => shared + unsent >= limit.limit / 2;
+/** The counters of the current windows, by scope and key: nested maps avoid building a joint key for each request. */
+function createWindows(maxCounters: number, onEvict: (counter: Counter) => void) {
+  const windows = new Map<string, { endsAt: number; counters: Map<string, Counter> }>();
+  return {
+    /** Returns the counter of a key in the window of a time. Creates it where needed. */
+    counterOf(limit: RateLimit, key: string, at: number): Counter {
+      const endsAt = windowEnd(limit, at);
+      const current = windows.get(limit.scope);
+      const window = current?.endsAt === endsAt ? current : { endsAt, counters: new Map<string, Counter>() };
+      if (window !== current) windows.set(limit.scope, window);
+      const known = window.counters.get(key);
+      if (known) return known;
+      const counter = createCounter(limit, key, endsAt);
+      window.counters.set(key, counter);
+      return counter;
+    },
+    /** Drops ended windows, then the oldest counters of the largest one: a flood of keys evicts counters of its scope. */
+    trim(at: number): void {
+      for (const [scope, { endsAt }] of windows) if (endsAt <= at) windows.delete(scope);
+      const largestFirst = [...windows.values()].map(({ counters }) => counters).sort((a, b) => b.size - a.size);
+      let excess = largestFirst.reduce((sum, { size }) => sum + size, -maxCounters);
+      for (const counters of largestFirst)
+        for (const [key, counter] of counters) {
+          if (excess-- <= 0) return;
+          counters.delete(key);
+          onEvict(counter);
+        }
+    },
+  };
+}
 
-/** Whether the store has to confirm the units that were just counted before they are granted. */
-const needsStore = ({ shared, unsent, limit }: Counter): boolean =>
-  shared + unsent > limit.limit * (1 - MARGIN) || unsent > limit.limit * MARGIN;
-
-/** Decides requests by the total of their counter. */
-function createJudge({ add, carryOver }: CounterTable, now: () => number) {
-  /** Decides a request that brought its counter to `total`. A refused request is subtracted again. */
-  const decide = (
-    counter: Counter,
-    { cost, counted }: Pick<Ticket, 'cost' | 'counted'>,
-    total: number,
-  ): RateVerdict => {
-    const { limit } = counter;
-    const allowed = total <= limit.limit || total - cost - counted <= 0;
-    if (!allowed) add(counter, -cost);
-    else if (total > limit.limit) carryOver(counter, total - limit.limit);
-    return verdictOf(limit, allowed ? total : total - cost, allowed, counter.endsAt - now());
+/** Decides requests, and counts units of counters to send. */
+function createJudge(dirty: Set<Counter>, maxCounters: number, now: () => number) {
+  const add = (counter: Counter, units: number): void => {
+    counter.unsent += units;
+    dirty.add(counter);
   };
 
-  /** Decides requests whose last unit brought the counter to `total`. While one waits, every later unit waits too. */
-  const decideAll = (counter: Counter, tickets: Ticket[], total: number): void => {
-    let place = total - tickets.reduce((sum, { cost }) => sum + cost, 0);
-    for (const ticket of tickets.splice(0)) {
-      const verdict = decide(counter, ticket, place + ticket.cost);
-      if (verdict.allowed) place += ticket.cost;
-      ticket.resolve(verdict);
+  /** Charges units to the windows after that of a counter, up to the limit in each. */
+  const carryOver = ({ limit, key, endsAt }: Counter, units: number): void => {
+    let end = endsAt;
+    for (let left = units; left > 0 && dirty.size < maxCounters; left -= limit.limit) {
+      end += limit.windowSeconds * 1000;
+      dirty.add(createCounter(limit, key, end, Math.min(left, limit.limit)));
     }
   };
 
-  return { decide, decideAll };
-}
+  /** Decides a request after `used` units. */
+  const judge = (counter: Counter, used: number, cost: number, counted: number): RateVerdict => {
+    const { limit, endsAt } = counter;
+    const allowed = fits(limit, used, cost, counted);
+    const total = allowed ? used + cost : used;
+    if (allowed) carryOver(counter, total - limit.limit);
+    return verdictOf(limit, total, allowed, endsAt - now());
+  };
 
-/** The counters of this process. Performs no I/O. */
-export interface RateCounters {
-  /**
-   * Counts a request of `cost` units. Decides it from memory, or leaves it pending until the store has confirmed it.
-   *
-   * A full bucket accepts any cost; the excess is charged to the following windows. Otherwise a request that does not
-   * fit is refused as a whole and costs no units. `counted` are units of the same request counted before.
-   */
-  consume<Limit extends RateLimit>(
-    limit: Limit,
-    key: string,
-    cost?: number,
-    counted?: number,
-  ): RateVerdict<Limit> | PendingVerdict<Limit>;
-  /** Returns the unsent units: of all counters, or only of those with waiting requests or close to their limit. */
-  removeUnsent(everyone: boolean): Delta[];
-  /** Stores the store's totals, in the order of the deltas, and decides the requests that waited for them. */
-  confirm(deltas: readonly Delta[], totals: readonly number[]): void;
-  /** Decides every waiting request by this process's own count: those of a batch in flight, and all others. */
-  decideLocally(deltas: readonly Delta[]): void;
-  /** Keeps deltas that the store did not accept for a later batch. */
-  keep(deltas: readonly Delta[]): void;
-  /** Drops the counters of ended windows, and the oldest beyond the bounds on their number and size. */
-  dropEnded(): void;
-  /** The number of counters in memory, and how many the store does not have yet. */
-  sizes(): { counters: number; dirty: number };
+  /** Decides requests of counters whose `place` includes the units of all of them, in the order in which they came. */
+  const decide = (tickets: Ticket[]): void => {
+    for (const { counter, cost } of tickets) counter.place -= cost;
+    for (const { counter, cost, counted, resolve } of tickets) {
+      const verdict = judge(counter, counter.place, cost, counted);
+      if (verdict.allowed) counter.place += cost;
+      else add(counter, -cost);
+      resolve(verdict);
+    }
+  };
+
+  return { add, judge, decide };
 }
 
 /**
- * The counters of this process. Decides requests from memory where it can, and collects the units to send to the shared
- * store.
+ * Creates the counters of one process. Decides requests from memory where it can, and where `mayWait` is false (while
+ * the store is unreachable). `now` is the store's time in milliseconds. Performs no I/O.
  *
  * A process grants at most a tenth of a limit without confirmation, and only confirmed units once less than a tenth is
  * left. So N processes that reach their store grant at most 1 + (N − 1)/10 times the limit, however a burst is
  * distributed.
  */
-export function createRateCounters({
-  now,
-  mayWait,
-  maxCounters = MAX_COUNTERS,
-  maxBytes = MAX_BYTES,
-}: RateCountersOptions): RateCounters {
-  const table = createCounterTable({ maxCounters, maxBytes });
-  const { dirty } = table;
-  const { decide, decideAll } = createJudge(table, now);
+export function createRateCounters(now: () => number, mayWait: () => boolean, maxCounters = MAX_COUNTERS) {
+  /** Counters with units to send. */
+  const dirty = new Set<Counter>();
+  const windows = createWindows(maxCounters, counter => dirty.delete(counter)); // otherwise unbounded during an outage
+  const waiting: Ticket[] = [];
+  const { add, judge, decide } = createJudge(dirty, maxCounters, now);
 
   return {
-    consume<Limit extends RateLimit>(limit: Limit, key: string, cost = 1, counted = 0) {
-      const at = now();
-      const counter = table.of(limit, key, at);
-      const used = counter.shared + counter.unsent;
-      const fits = used + cost <= limit.limit || used - counted <= 0;
-      if (!fits) return verdictOf(limit, used, false, counter.endsAt - at);
-      table.add(counter, cost);
-      const request = { cost, counted };
-      if (!needsStore(counter) || !mayWait()) return decide(counter, request, used + cost) as RateVerdict<Limit>;
-      const settled = new Promise<RateVerdict>(resolve => counter.waiting.push({ ...request, resolve }));
-      return { settled: settled as Promise<RateVerdict<Limit>> };
-    },
-
-    removeUnsent(everyone) {
-      const at = now();
-      const deltas: Delta[] = [];
-      for (const counter of dirty) {
-        if (!everyone && counter.waiting.length === 0 && !isClose(counter)) continue;
-        dirty.delete(counter);
-        const { endsAt, unsent, waiting } = counter;
-        if (waiting.length === 0 && (unsent === 0 || endsAt <= at)) continue;
-        deltas.push({ counter, count: unsent, tickets: waiting });
-        counter.waiting = [];
+    /**
+     * Counts a request of `cost` units. Decides it from memory, or leaves it pending until the store has confirmed it.
+     *
+     * A request that does not fit is refused as a whole and costs no units. A full bucket accepts any cost. `counted`
+     * are units of the same request counted before.
+     */
+    consume(limit: RateLimit, key: string, cost = 1, counted = 0): RateVerdict | PendingVerdict {
+      const counter = windows.counterOf(limit, key, now());
+      const used = usedOf(counter);
+      const isUnconfirmed = used + cost > limit.limit * (1 - MARGIN) || counter.unsent + cost > limit.limit * MARGIN;
+      if (isUnconfirmed && mayWait() && fits(limit, used, cost, counted)) {
+        add(counter, cost);
+        return { settled: new Promise(resolve => waiting.push({ counter, cost, counted, resolve })) };
       }
-      return deltas;
+      const verdict = judge(counter, used, cost, counted);
+      if (verdict.allowed) add(counter, cost);
+      return verdict;
     },
 
-    confirm(deltas, totals) {
-      deltas.forEach((delta, index) => {
-        const { counter, count } = delta;
-        counter.shared = totals[index] ?? counter.shared + count;
+    /**
+     * Returns the units to send: of counters with waiting requests, and of those that have used this fraction of their
+     * limit (`Infinity`: of none). The next batch must wait until this one is confirmed or has failed.
+     */
+    takeBatch(minUse: number): Batch {
+      const at = now();
+      const tickets = waiting.splice(0);
+      const taken = new Set(tickets.map(({ counter }) => counter));
+      if (minUse < Number.POSITIVE_INFINITY) {
+        windows.trim(at);
+        for (const counter of dirty)
+          if (counter.unsent === 0 || counter.endsAt <= at) dirty.delete(counter);
+          else if (usedOf(counter) >= minUse * counter.limit.limit) taken.add(counter);
+      }
+      for (const counter of taken) dirty.delete(counter);
+      const counters = [...taken];
+      return { counters, counts: counters.map(({ unsent }) => unsent), tickets };
+    },
+
+    /** Stores the store's totals of a batch and decides the requests that waited for them. */
+    confirm({ counters, counts, tickets }: Batch, totals: readonly number[]): void {
+      counters.forEach((counter, index) => {
+        const count = counts[index] ?? 0;
+        counter.shared = counter.place = totals[index] ?? counter.shared + count;
         counter.unsent -= count;
-        counter.isStored = true;
-        decideAll(counter, delta.tickets, counter.shared);
       });
+      decide(tickets.splice(0));
     },
 
-    decideLocally(deltas) {
-      for (const { counter, tickets, count } of deltas) decideAll(counter, tickets, counter.shared + count);
-      for (const counter of dirty) decideAll(counter, counter.waiting, counter.shared + counter.unsent);
+    /** Decides every waiting request by this process's own count: those of a batch, and all others. */
+    decideLocally(batch?: Batch): void {
+      const tickets = [...(batch?.tickets.splice(0) ?? []), ...waiting.splice(0)];
+      for (const { counter } of tickets) counter.place = usedOf(counter);
+      decide(tickets);
     },
 
-    keep(deltas) {
-      for (const { counter } of deltas) dirty.add(counter);
+    /** Keeps the units of a failed batch for a later one. */
+    keep({ counters }: Batch): void {
+      for (const counter of counters) dirty.add(counter);
     },
-
-    dropEnded: () => table.dropEnded(now()),
-    sizes: () => table.sizes(),
   };
 }

@@ -1,152 +1,189 @@
 import { createHash } from 'node:crypto';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { DatabaseUrl, RedisUrl } from '../platform/store-urls.ts';
-import type { Counter } from './rate-counter-table.ts';
-import { createRateCounters, type PendingVerdict } from './rate-counters.ts';
-import { createReconciler } from './rate-reconciler.ts';
-import { openDatabaseCounters, openRedisCounters, type StoreDelta } from './rate-stores.ts';
-import { type RateLimit, type RateVerdict, verdictOf, windowEnd } from './rate-windows.ts';
-import { createStoreClock } from './store-clock.ts';
+import {
+  type Batch,
+  type Counter,
+  createCounter,
+  createRateCounters,
+  type PendingVerdict,
+  type RateLimit,
+  type RateVerdict,
+  verdictOf,
+  windowEnd,
+} from './rate-counters.ts';
+import { type CounterStore, openDatabaseCounters, openRedisCounters, type StoreDelta } from './rate-stores.ts';
 
-export type { RateLimit, RateVerdict } from './rate-windows.ts';
+export type { RateLimit, RateVerdict } from './rate-counters.ts';
 
-/** A decision of the shared store. */
-export interface StrictVerdict<Limit extends RateLimit = RateLimit> extends RateVerdict<Limit> {
-  /** Subtracts the counted unit, for limits that only count failures. Rejects when the store is down. */
-  undo(): Promise<void>;
-}
-
-export interface RateLimits {
-  /**
-   * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
-   * shared store, with one round trip: the verdict is then pending. `counted` are units of the same request that were
-   * counted before.
-   */
-  consume<Limit extends RateLimit>(
-    limit: Limit,
-    key: string,
-    cost?: number,
-    counted?: number,
-  ): RateVerdict<Limit> | PendingVerdict<Limit>;
-  /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
-  consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<StrictVerdict<Limit>>;
-  /** Resets the count of a key's current window in the shared store. Rejects when the store is down. */
-  clear(limit: RateLimit, key: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 export interface RateLimitOptions {
   /** False where limits only count (`RATE_LIMITS=off`): requests then never wait for the store. */
   isEnforced?: boolean;
   /** This machine's clock in milliseconds. Used only between two replies of the store. */
   now?: () => number;
-  /** Calls `run` later, unless the returned function is called: the limit of a wait for the store. */
-  after?: (ms: number, run: () => void) => () => void;
+  /** How long a request waits for the store's total before this process decides by its own count. */
+  maxWaitMs?: number;
 }
 
 /** How often local counts are added to the store and the totals of all processes are read. */
-const RECONCILE_EVERY_MS = 250;
-/**
- * Counters below half their limit sync only every 4th round. Most counters are, and each costs CPU here and in the
- * store.
- */
-const ALL_EVERY = 4;
+const SEND_EVERY_MS = 250;
+/** Counters below half their limit are in every 4th batch only: most are, and each costs CPU here and in the store. */
+const MIN_USES = [0, 0.5, 0.5, 0.5];
+const MAX_WAIT_MS = 300;
+/** A reply that contradicts the estimate of the store's clock by less is only late. */
+const CLOCK_TOLERANCE_MS = 1000;
 const monotonic = (): number => performance.timeOrigin + performance.now();
 
-const startTimer = (ms: number, run: () => void): (() => void) => {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
-};
-
-/**
- * Rate limits shared by all API processes, counted in memory and reconciled in batches.
- *
- * A caller waits for one round trip, shared by all such callers of the process, with less than a tenth of a limit left
- * or more than a tenth unreported by this process. `rate-counters.ts` states the resulting bound. While the store is
- * down, each process decides by its own counts. Windows follow the store's clock.
- */
+/** Opens the rate limits of an installation: in Valkey or Redis if there is one, otherwise in PostgreSQL. */
 export function openRateLimits(
   databaseUrl: DatabaseUrl,
   redisUrl: RedisUrl | undefined,
   log: Log,
-  { isEnforced = true, now = monotonic, after = startTimer }: RateLimitOptions = {},
+  options?: RateLimitOptions,
 ): RateLimits {
-  const store = redisUrl ? openRedisCounters(redisUrl, log) : openDatabaseCounters(databaseUrl, log);
-  const clock = createStoreClock(now);
   const throttle = createThrottle(10_000);
+  const onError = (error: Error) =>
+    throttle('store', () =>
+      log.warn({ reason: error.message }, 'rate limit store is unavailable; counting in this process only'),
+    );
+  const store = redisUrl ? openRedisCounters(redisUrl, onError) : openDatabaseCounters(databaseUrl, onError);
+  return createRateLimits(store, onError, options);
+}
 
-  const add = async (deltas: StoreDelta[]): Promise<number[]> => {
-    const sentAt = now();
-    const { totals, time } = await store.add(deltas);
-    clock.update(time, sentAt, now());
-    reconciler.markReachable();
-    return totals;
+/** Adds to the store. Estimates its clock from its replies, so that all processes use the same windows. */
+function createStoreLink(store: CounterStore, now: () => number) {
+  let offset: number | undefined;
+  const link = {
+    /** Whether the store has accepted the last units in time. */
+    isReachable: false,
+    isClockKnown: () => offset !== undefined,
+    /** The store's time in milliseconds; local time until its first reply. */
+    now: () => now() + (offset ?? 0),
+    async add(deltas: StoreDelta[]): Promise<number[]> {
+      const { totals, time } = await store.add(deltas);
+      const measured = time - now();
+      if (offset === undefined || Math.abs(measured - offset) > CLOCK_TOLERANCE_MS) offset = measured;
+      link.isReachable = true;
+      return totals;
+    },
+  };
+  return link;
+}
+
+/**
+ * Creates rate limits shared by all processes of a store, counted in memory and sent in batches.
+ *
+ * A caller waits for one round trip, shared by all such callers of the process, with less than a tenth of a limit left
+ * or more than a tenth unreported by this process. `rate-counters.ts` states the resulting bound. While the store is
+ * down, each process decides by its own counts. `onError` gets the error of each failed batch.
+ */
+export function createRateLimits(
+  store: CounterStore,
+  onError: (error: Error) => void,
+  { isEnforced = true, now = monotonic, maxWaitMs = MAX_WAIT_MS }: RateLimitOptions = {},
+) {
+  const link = createStoreLink(store, now);
+  const counters = createRateCounters(link.now, () => isEnforced && link.isReachable);
+  /** When the first request that waits for the next batch came. */
+  let waitingSince: number | undefined;
+  /** The counters that are due without a waiting request, by the used fraction of their limit. */
+  let minUse = Number.POSITIVE_INFINITY;
+  let isSending = false;
+
+  const decideLocally = (batch?: Batch): void => {
+    link.isReachable = false;
+    waitingSince = undefined;
+    counters.decideLocally(batch);
   };
 
-  const counters = createRateCounters({ now: clock.now, mayWait: () => isEnforced && reconciler.isReachable() });
-  const reconciler = createReconciler({
-    counters,
-    add: deltas => add(deltas.map(({ counter, count }) => storeDeltaOf(counter, count))),
-    after,
-    onFailure: error =>
-      throttle('reconcile', () =>
-        log.warn({ reason: error.message }, 'rate limit store is unavailable; counting in this process only'),
-      ),
-  });
-
-  /** The counter of a key in the current window of the store's clock. */
-  const currentCounter = async <Limit extends RateLimit>(limit: Limit, key: string) => {
-    if (!clock.isKnown()) await add([]);
-    return { limit, key, endsAt: windowEnd(limit, clock.now()), isStored: false };
+  const sendBatch = async (): Promise<void> => {
+    const deadline = (waitingSince ?? now()) + maxWaitMs;
+    const batch = counters.takeBatch(minUse);
+    waitingSince = undefined;
+    minUse = Number.POSITIVE_INFINITY;
+    if (batch.counters.length === 0 && link.isReachable) return; // otherwise it fetches the store's time
+    const timer = setTimeout(() => decideLocally(batch), Math.max(0, deadline - now()));
+    try {
+      const deltas = batch.counters.map((counter, index) => storeDeltaOf(counter, batch.counts[index] ?? 0));
+      counters.confirm(batch, await link.add(deltas));
+    } catch (error) {
+      counters.keep(batch);
+      decideLocally(batch);
+      onError(error as Error);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 
-  let closed = false;
-  let timer: NodeJS.Timeout;
+  /** Sends one batch at a time. Requests that come during a batch wait for the next, which follows at once. */
+  const send = async (): Promise<void> => {
+    if (isSending) return;
+    isSending = true;
+    while (waitingSince !== undefined || minUse < Number.POSITIVE_INFINITY) await sendBatch();
+    isSending = false;
+  };
+
   let rounds = 0;
-  const loop = async () => {
-    const everyone = rounds++ % ALL_EVERY === 0;
-    await reconciler.reconcile(everyone);
-    if (everyone) counters.dropEnded();
-    if (closed) return;
-    timer = setTimeout(loop, RECONCILE_EVERY_MS);
-    timer.unref();
+  const sendDue = (): void => {
+    minUse = Math.min(minUse, MIN_USES[rounds++ % MIN_USES.length] ?? 0);
+    void send();
   };
-  void loop();
+  const timer = setInterval(sendDue, SEND_EVERY_MS).unref();
+  sendDue();
 
   return {
-    consume(limit, key, cost, counted) {
+    /**
+     * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
+     * shared store: the verdict is then pending. `counted` are units of the same request that were counted before.
+     */
+    consume(limit: RateLimit, key: string, cost?: number, counted?: number): RateVerdict | PendingVerdict {
       const verdict = counters.consume(limit, key, cost, counted);
-      if ('settled' in verdict) void reconciler.reconcile(false);
+      if ('settled' in verdict) {
+        waitingSince ??= now();
+        void send();
+      }
       return verdict;
     },
-    async consumeStrictly(limit, key) {
-      const counter = await currentCounter(limit, key);
-      const [total = 1] = await add([storeDeltaOf(counter, 1)]);
-      return {
-        ...verdictOf(limit, total, total <= limit.limit, counter.endsAt - clock.now()),
-        undo: async () => void (await add([storeDeltaOf(counter, -1)])),
-      };
-    },
-    async clear(limit, key) {
-      const counter = await currentCounter(limit, key);
-      const [total = 0] = await add([storeDeltaOf(counter, 0)]);
-      await add([storeDeltaOf(counter, -total)]); // concurrent additions stay
-    },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      reconciler.close();
+    ...createStrictLimits(link),
+    /** Decides every waiting request by this process's own count, and sends no further batch. */
+    async close(): Promise<void> {
+      clearInterval(timer);
+      decideLocally();
       await store.close();
     },
   };
 }
 
-/** A counter's delta as the store receives it, with a digest in place of the identity or key. */
-function storeDeltaOf(
-  { limit, key, endsAt, isStored }: Pick<Counter, 'limit' | 'key' | 'endsAt' | 'isStored'>,
-  count: number,
-): StoreDelta {
+/** Limits that are counted and decided in the store only, for issuing credentials. They reject when the store is down. */
+function createStrictLimits(link: ReturnType<typeof createStoreLink>) {
+  const openCounter = async (limit: RateLimit, key: string) => {
+    if (!link.isClockKnown()) await link.add([]);
+    const counter = createCounter(limit, key, windowEnd(limit, link.now()));
+    const add = async (count: number): Promise<number> => (await link.add([storeDeltaOf(counter, count)]))[0] ?? count;
+    return { counter, add };
+  };
+  return {
+    /** Counts and decides in the store. `undo` subtracts the unit again, for limits that only count failures. */
+    async consumeStrictly(limit: RateLimit, key: string): Promise<RateVerdict & { undo(): Promise<void> }> {
+      const { counter, add } = await openCounter(limit, key);
+      const used = await add(1);
+      const total = Math.min(used, limit.limit); // refused attempts are counted, but the next window begins at 0
+      const verdict = verdictOf(limit, total, used <= limit.limit, counter.endsAt - link.now());
+      return { ...verdict, undo: async () => void (await add(-1)) };
+    },
+    /** Resets the count of a key's current window. */
+    async clear(limit: RateLimit, key: string): Promise<void> {
+      const { add } = await openCounter(limit, key);
+      await add(-(await add(0))); // concurrent additions stay
+    },
+  };
+}
+
+/** Returns a counter's addition as the store receives it, with a digest in place of the identity or key. */
+function storeDeltaOf({ limit, key, endsAt, shared }: Counter, count: number): StoreDelta {
   const name = `${limit.scope}\n${endsAt}\n${key}`;
   const digest = createHash('sha256').update(name).digest('base64url').slice(0, 27);
-  return { key: digest, count, expiresAt: new Date(endsAt), needsExpiry: !isStored };
+  return { key: digest, count, expiresAt: new Date(endsAt), needsExpiry: shared === 0 };
 }

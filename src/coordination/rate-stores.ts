@@ -1,5 +1,4 @@
 import { Pool } from 'pg';
-import { createThrottle, type Log } from '../platform/log.ts';
 import { outlive, readsUrl } from '../platform/postgres-client.ts';
 import { BEGIN, SESSION_SETTINGS } from '../platform/postgres-session.ts';
 import { connected, openRedis } from '../platform/redis.ts';
@@ -21,20 +20,15 @@ export interface CounterStore {
   close(): Promise<void>;
 }
 
-const reportTo = (log: Log) => {
-  const throttle = createThrottle(10_000);
-  return (error: Error) => throttle('store', () => log.warn({ reason: error.message }, 'rate limit store failed'));
-};
-
 /** Counters in Valkey or Redis. A counter expires 1 s after its window. */
-export function openRedisCounters(url: RedisUrl, log: Log): CounterStore {
+export function openRedisCounters(url: RedisUrl, onError: (error: Error) => void): CounterStore {
   const redis = openRedis(url, {
     connectTimeout: 2000,
     commandTimeout: 1000,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     retryStrategy: times => Math.min(100 * times, 2000),
-  }).on('error', reportTo(log));
+  }).on('error', onError);
   const opened = connected(redis);
   return {
     async add(deltas) {
@@ -96,7 +90,7 @@ async function addInTransaction(pool: Pool, role: string, params: unknown[]): Pr
 }
 
 /** Counters in an unlogged table of PostgreSQL. */
-export function openDatabaseCounters(database: DatabaseUrl, log: Log): CounterStore {
+export function openDatabaseCounters(database: DatabaseUrl, onError: (error: Error) => void): CounterStore {
   const pool = new Pool({
     ...readsUrl(database),
     max: 2,
@@ -107,7 +101,7 @@ export function openDatabaseCounters(database: DatabaseUrl, log: Log): CounterSt
     ...(isPooled(database) ? {} : { onConnect: client => client.query(SESSION_SETTINGS) }),
   })
     .on('connect', outlive)
-    .on('error', reportTo(log));
+    .on('error', onError);
   const run = (params: unknown[]) => addInTransaction(pool, `${rolePrefixOf(database)}_app`, params);
   return {
     async add(deltas) {

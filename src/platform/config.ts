@@ -15,6 +15,13 @@ const url = (...protocols: string[]) =>
       message: `must be a URL that starts with ${protocols.map(protocol => `${protocol}://`).join(' or ')}`,
     });
 
+/** Whether a URL has one of `/?#` before an `@`: in the user or password, where it ends the host. */
+const hasRawLogin = (value: string): boolean => /^\w+:\/\/.*[/?#].*@/.test(value);
+
+/** Whether a text is an address, or a name and an address in angle brackets. nodemailer sends mails without a sender too. */
+const isSender = (value: string): boolean =>
+  /^([^<>]*<[^\s@<>"',;]+@[^\s@<>"',;]+>|[^\s@<>"',;]+@[^\s@<>"',;]+)$/.test(value.trim());
+
 /** Whether a URL consists of scheme, host and port; other checks report what is not a URL. */
 const hasOnlyOrigin = (value: string): boolean =>
   !URL.canParse(value) || (!/[?#@]/.test(value) && /^\/*$/.test(new URL(value).pathname));
@@ -192,11 +199,21 @@ const Settings = z.object({
   SESSION_IDLE_HOURS: integer(1, 8760).default(12).describe('Hours of inactivity after which a session ends'),
   SESSION_MAX_DAYS: integer(1, 365).default(14).describe('Maximum lifetime of a session in days'),
   SMTP_URL: url('smtp', 'smtps')
+    .refine(value => !hasRawLogin(value), {
+      message: 'has /, ? or # in its user or password: write them percent-encoded, as %2F, %3F and %23',
+    })
     .optional()
     .describe(
       'Mail server, such as smtps://user:password@host:465, for API and worker, which sends the mails; if unset, links are shown and not mailed',
     ),
-  MAIL_FROM: z.string().max(320).optional().describe('Sender address of e-mails, such as Parley <parley@example.com>'),
+  MAIL_FROM: z
+    .string()
+    .max(320)
+    .refine(isSender, {
+      message: 'must be an address such as parley@example.com or Parley <parley@example.com>, without quotes around it',
+    })
+    .optional()
+    .describe('Sender address of e-mails, such as Parley <parley@example.com>'),
   OIDC_ISSUER: url('https', 'http')
     .overwrite(value => value.replace(/\/\.well-known\/openid-configuration\/?$/, ''))
     .optional()

@@ -1,4 +1,5 @@
-import { isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
+import type { SMTPTransportOptions } from 'nodemailer';
 import type { Config } from './config.ts';
 
 /**
@@ -60,12 +61,14 @@ export function mailServerOf({
   const { hostname } = new URL(BASE_URL);
   const open = async (connectionTimeout: number, greetingTimeout: number, socketTimeout: number) => {
     const { createTransport } = await import('nodemailer');
-    const limits = { connectionTimeout, greetingTimeout, socketTimeout, dnsTimeout: connectionTimeout };
+    const limits = { connectionTimeout, greetingTimeout, socketTimeout };
     return createTransport({
       url,
       name: clientName(hostname),
+      getSocket: connectWithin(connectionTimeout),
       disableFileAccess: true,
       disableUrlAccess: true,
+      ...requireEncryption(url),
       ...limits,
     });
   };
@@ -81,6 +84,31 @@ export function mailServerOf({
       await (await open(CHECK_MS, CHECK_MS, CHECK_MS)).verify().catch(rethrow);
     },
   };
+}
+
+/**
+ * Returns a function that opens a connection, whose address the operating system resolves. nodemailer queries the name servers
+ * first, and so ignores the hosts file.
+ */
+const connectWithin =
+  (timeoutMs: number): NonNullable<SMTPTransportOptions['getSocket']> =>
+  ({ host = 'localhost', port, secure }, callback) => {
+    const socket = connect({ host, port: Number(port) || (secure ? 465 : 587) });
+    const expire = () => socket.destroy(Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT' }));
+    socket.setTimeout(timeoutMs).once('timeout', expire).once('error', callback);
+    socket.once('connect', () => {
+      socket.setTimeout(0).off('timeout', expire).off('error', callback);
+      callback(null, { connection: socket });
+    });
+  };
+
+/**
+ * Returns the option that a password requires an encrypted connection, unless the URL sets it. An attacker who removes STARTTLS
+ * from the server's reply could otherwise read the password and the one-time links.
+ */
+function requireEncryption(url: string): { requireTLS?: true } {
+  const { password, searchParams } = new URL(url);
+  return password !== '' && !searchParams.has('requireTLS') ? { requireTLS: true } : {};
 }
 
 /** The argument of EHLO (RFC 5321 section 4.1.1.1): servers refuse the loopback address that nodemailer falls back to. */
@@ -101,7 +129,8 @@ interface TransportError extends Error {
 function rethrow(error: TransportError): never {
   const { code, originalCode, command = '', response, responseCode = 0 } = error;
   const isAboutMail = /^(MAIL FROM|RCPT TO|DATA)/.test(command) && !SESSION_REPLIES.has(responseCode);
-  const reason = response ?? originalCode ?? code ?? error.message;
+  const reply = command === 'STARTTLS' && response ? `STARTTLS: ${response}` : response;
+  const reason = reply ?? originalCode ?? code ?? error.message;
   throw new MailFault(printable(reason), isAboutMail && responseCode >= 500 && responseCode < 600, error);
 }
 

@@ -10,6 +10,12 @@ import { presentEvents } from '../storage/webhooks/event-objects.ts';
 import type { Attempt } from '../storage/webhooks/webhook-ledger.ts';
 import type { Item, LeasedWebhook } from '../storage/webhooks/webhook-rounds.ts';
 
+/**
+ * Maximum length of a round's bodies in characters, so that slow receivers of large objects use little memory. The next round
+ * reads the other events again.
+ */
+const ROUND_CHARACTERS = 128 * 1024;
+
 export interface RequestDeps {
   outbound: Outbound;
   seals: Seals;
@@ -18,27 +24,38 @@ export interface RequestDeps {
   now: () => Date;
 }
 
-/** Returns the bodies of the requests for events, by the ids of the events, with the objects as they are now. */
-export async function renderBodies(
+/** An event to send, and the body of its request; undefined if the event is no longer kept. */
+export interface EventRequest {
+  item: Item;
+  body: string | undefined;
+}
+
+/** Returns the requests for the first events, as many as fit into a round, with the objects as they are now. */
+export async function renderRequests(
   tenant: TenantStorage,
   { id, payload }: LeasedWebhook,
   items: readonly Item[],
   baseUrl: string,
-): Promise<Map<string, string>> {
-  const events = items.flatMap(({ event }): StoredEvent[] => (event ? [event] : []));
+): Promise<EventRequest[]> {
+  const events = items.filter(({ object_type }) => object_type !== null).map(storedEventOf);
   const shown = events.length > 0 ? await presentEvents(tenant, events, payload === 'full') : [];
-  const bodies = shown.map(
-    (event, index) => [(events[index] as StoredEvent).id, deliveryBody(baseUrl, event)] as const,
-  );
-  const tests = items.filter(({ type }) => type === TEST_TYPE).map(item => [item.eventId, testBody(tenant, id, item)]);
-  return new Map([...bodies, ...(tests as [string, string][])]);
+  const bodies = new Map(shown.map((event, index) => [events[index]?.id, deliveryBody(baseUrl, event)]));
+  let length = 0;
+  return items
+    .map(item => ({ item, body: item.type === TEST_TYPE ? testBody(tenant, id, item) : bodies.get(item.event_id) }))
+    .filter(({ body = '' }, index) => {
+      length += body.length;
+      return index === 0 || length <= ROUND_CHARACTERS;
+    });
 }
 
-const testBody = ({ tenantId }: TenantStorage, webhookId: string, { eventId, eventAt }: Item): string =>
+const storedEventOf = (item: Item) => ({ ...item, id: item.event_id, written_at: item.event_at }) as StoredEvent;
+
+const testBody = ({ tenantId }: TenantStorage, webhookId: string, { event_id, event_at }: Item): string =>
   JSON.stringify({
-    id: toTypeId('event', eventId),
+    id: toTypeId('event', event_id),
     type: TEST_TYPE,
-    timestamp: eventAt,
+    timestamp: event_at,
     tenant_id: toTypeId('tenant', tenantId),
     object: { type: 'webhook', id: toTypeId('webhook', webhookId) },
     data: {},
@@ -57,16 +74,13 @@ export function secretsOf(webhook: LeasedWebhook, seals: Seals, now: Date): stri
 export interface Sender extends Pick<RequestDeps, 'outbound' | 'now'> {
   url: string;
   secrets: readonly string[];
-  /** The bodies by the ids of the events. */
-  bodies: ReadonlyMap<string, string>;
   /** Ends the requests. */
   signal: AbortSignal;
 }
 
 /** Sends one event, and returns how that ended. Undefined if the process stopped meanwhile. */
-export async function sendEvent(item: Item, sender: Sender): Promise<Attempt | undefined> {
-  const { outbound, now, url, secrets, bodies, signal } = sender;
-  const body = bodies.get(item.eventId);
+export async function sendEvent({ item, body }: EventRequest, sender: Sender): Promise<Attempt | undefined> {
+  const { outbound, now, url, secrets, signal } = sender;
   const at = now();
   const started = performance.now();
   const ended = (outcome: Outcome, parts: Partial<Attempt>): Attempt => ({
@@ -75,7 +89,7 @@ export async function sendEvent(item: Item, sender: Sender): Promise<Attempt | u
     ...parts,
   });
   if (body === undefined) return ended('expired', { error: 'the event is no longer kept' });
-  const id = toTypeId('event', item.eventId);
+  const id = toTypeId('event', item.event_id);
   const headers = {
     'Content-Type': 'application/json',
     'User-Agent': `Parley/${BUILD.version}`,

@@ -50,11 +50,11 @@ async function install(settings: Record<string, string> = {}, options: ProviderO
 
 const address = () => `person-${count}@acme.example`;
 
-/** Logs in through the provider with an invitation to `address()`. `more` is added to the query of the callback. */
-async function logIn({ api, provider }: Installation, more = ''): Promise<TestReply> {
+/** Logs in through the provider with an invitation. `more` is added to the query of the callback. */
+async function logIn({ api, provider }: Installation, more = '', email = address()): Promise<TestReply> {
   const invited = await api.request('POST', '/v1/members', {
     headers: owner.headers,
-    body: { email: address(), role: 'agent' },
+    body: { email, role: 'agent' },
   });
   const begun = await api.request('GET', `/v1/oidc/login?invitation=${invited.body.link.split('#token=')[1]}`);
   const query = await provider.walk(begun.headers.get('Location') ?? '');
@@ -105,6 +105,32 @@ describe('an invited person of', () => {
     await using other = await install({ OIDC_EMAIL_CLAIM: 'upn' });
     show(other, { idToken: upn => ({ upn, email: 'other@acme.example', email_verified: true }) });
     expect(outcomeOf(await logIn(other))).toBe('email-unverified');
+  });
+});
+
+describe('a new account', () => {
+  test.each([
+    ['ivan@xn--e1afmkfd.xn--p1ai', 'a domain in another script'],
+    ['r&d@acme.example', 'an ampersand'],
+    ['ada_example.com#EXT#@acme.onmicrosoft.com', 'the name of a guest of Microsoft Entra ID'],
+    ["o'brien+parley@acme.example", 'an apostrophe and a plus sign'],
+  ])('can have the address %s: %s', async email => {
+    shared.provider.subject = { sub: `subject-${count}`, email, email_verified: true };
+    expect(outcomeOf(await logIn(shared, '', email))).toBe('in');
+  });
+
+  test.each([
+    [{ name: 'Grace\u0000 Hopper' }, 'Grace Hopper'],
+    [{ name: `${'x'.repeat(119)}😀y` }, `${'x'.repeat(119)}😀`],
+    [{ given_name: 'Grace', family_name: 'Hopper' }, 'Grace Hopper'],
+    [{ name: ' ', given_name: 'Grace' }, 'Grace'],
+    [{}, ''],
+  ])('has a name from the claims %j', async (claims, name) => {
+    show(shared, { idToken: email => ({ email, email_verified: true, ...claims }) });
+    expect(outcomeOf(await logIn(shared))).toBe('in');
+    expect(await shared.api.database.query('select name from accounts where email = $1', [address()])).toEqual([
+      { name },
+    ]);
   });
 });
 
@@ -170,6 +196,9 @@ describe('a login succeeds', () => {
     'that accepts the secret only in the header': { token_endpoint_auth_method: 'client_secret_basic' },
     'that accepts the secret only in the body': { token_endpoint_auth_method: 'client_secret_post' },
     'that signs ID tokens with the secret': { id_token_signed_response_alg: 'HS256' },
+    'that signs ID tokens with RSA-PSS': { id_token_signed_response_alg: 'PS256' },
+    'that signs ID tokens with an elliptic curve': { id_token_signed_response_alg: 'ES256' },
+    'that signs ID tokens with Ed25519': { id_token_signed_response_alg: 'EdDSA' },
   };
   test.each(Object.entries(CLIENTS))('at a provider %s', async (_, client) => {
     await using strict = await install({}, { client });
@@ -188,6 +217,38 @@ describe('a login succeeds', () => {
       expect(outcomeOf(await logIn(strict))).toBe('in');
     }
     expect(refused).toBe(method === 'client_secret_basic' ? 1 : 0); // the method that worked is used from then on
+  });
+
+  test('at a provider whose userinfo is a signed JWT', async () => {
+    await using signing = await install({}, { client: { userinfo_signed_response_alg: 'RS256' } });
+    show(signing, THIN);
+    expect(outcomeOf(await logIn(signing))).toBe('in');
+  });
+
+  test('at a provider whose token endpoint moves, ten minutes later at the latest', async () => {
+    await using provider = await createProvider(CALLBACK);
+    let passedMs = 0;
+    const now = () => new Date(Date.now() + passedMs);
+    await using api = await createApi({ sharing: shared.api, settings: provider.settings, now });
+    const installation = { api, provider, lines: [], [Symbol.asyncDispose]: async () => undefined };
+    show(installation, VERIFIED);
+    expect(outcomeOf(await logIn(installation))).toBe('in');
+    const found = await fetch(`${provider.settings.OIDC_ISSUER}/.well-known/openid-configuration`);
+    const metadata = (await found.json()) as object;
+    const moved = JSON.stringify({ ...metadata, token_endpoint: `${provider.settings.OIDC_ISSUER}/moved` });
+    provider.interceptions.set('/.well-known/openid-configuration', (_, response) =>
+      response.setHeader('Content-Type', 'application/json').end(moved),
+    );
+    provider.interceptions.set('/token', (_, response) => response.writeHead(404).end());
+    provider.interceptions.set('/moved', (request, response) => {
+      request.url = '/token';
+      provider.serve(request, response);
+    });
+    count++;
+    show(installation, VERIFIED);
+    expect(outcomeOf(await logIn(installation))).toBe('provider-refused');
+    passedMs = 10 * 60_000;
+    expect(outcomeOf(await logIn(installation))).toBe('in');
   });
 
   test.each([

@@ -96,6 +96,24 @@ describe('a login by the identity provider', () => {
     expect((await whoIs(reply)).account).toMatchObject({ email: person.email });
   });
 
+  test('in two tabs at once succeeds in both, each of which returns to its own page with its query', async () => {
+    await link();
+    const first = await begin('?return_to=/dashboard/inbox');
+    const path = '/dashboard/people?q=ada+lovelace%26co&sort=-seen';
+    const second = await api.request('GET', `/v1/oidc/login?return_to=${encodeURIComponent(path)}`, {
+      headers: { Cookie: first.cookie },
+    });
+    const both = cookieOf(second.headers.get('Set-Cookie') ?? '');
+    const done = await finish(await provider.walk(first.url), both);
+    expect(done.headers.get('Location')).toBe('/dashboard/inbox');
+    const left = cookieOf(done.headers.getSetCookie().find(line => line.startsWith('__Host-parley_oidc=')) ?? '');
+    const query = await provider.walk(second.headers.get('Location') ?? '');
+    const last = await finish(query, left);
+    expect(last.headers.get('Location')).toBe(path);
+    expect(last.headers.getSetCookie()).toContainEqual(expect.stringMatching(/^__Host-parley_oidc=; .*Max-Age=0/));
+    expectRefused(await finish(await provider.walk(first.url), left), 'state-mismatch');
+  });
+
   test("identifies the person by the provider's subject, even if the address changes", async () => {
     await link();
     provider.subject = { sub: provider.subject.sub, email: 'moved@acme.example', email_verified: true };

@@ -248,10 +248,17 @@ describe('the doctor, outside of the stores,', () => {
           ? '535 5.7.8 no'
           : undefined,
     );
-    expect(await checkMail(server.url.replace('//', '//user:wrong@'))).toMatchObject({
+    const url = server.url.replace('//', '//user:wrong@');
+    expect(await checkMail(`${url}?requireTLS=false`)).toMatchObject({
       ok: false,
       detail: 'the mail server cannot be used: 535 5.7.8 no',
       mend: expect.stringContaining('password in SMTP_URL'),
+    });
+    server.react(command => (command === 'STARTTLS' ? '502 5.5.1 no' : undefined));
+    expect(await checkMail(url)).toMatchObject({
+      ok: false,
+      detail: 'the mail server cannot be used: STARTTLS: 502 5.5.1 no',
+      mend: expect.stringContaining('?requireTLS=false'),
     });
     expect(await checkMail(`smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
       ok: false,

@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import { createRateCounters, type RateCounters } from '../../src/coordination/rate-counters.ts';
-import type { RateVerdict } from '../../src/coordination/rate-windows.ts';
-import { createStoreClock } from '../../src/coordination/store-clock.ts';
+import { createRateCounters, type RateVerdict } from '../../src/coordination/rate-counters.ts';
 
 const LIMIT = { scope: 'identity', limit: 100, windowSeconds: 60 };
 
 /** The counters of one process with a clock set by the test. */
-function createProcess({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000, maxBytes = 1e6 } = {}) {
-  return createRateCounters({ now: () => at.ms, mayWait, maxCounters, maxBytes });
-}
+const createProcess = ({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000 } = {}) =>
+  createRateCounters(() => at.ms, mayWait, maxCounters);
 
-/** A store that processes reconcile with, one batch after the other. */
+type Process = ReturnType<typeof createProcess>;
+
+/** A store that processes send to, one batch after the other. */
 function createStore() {
   const totals = new Map<string, number>();
   return {
     totals,
-    reconcile(process: RateCounters) {
-      const deltas = process.removeUnsent(true);
-      const sums = deltas.map(({ counter, count }) => {
-        const name = `${counter.key} ${counter.endsAt}`;
-        totals.set(name, (totals.get(name) ?? 0) + count);
+    /** Returns the number of counters in the batch. */
+    sync(process: Process) {
+      const batch = process.takeBatch(0);
+      const sums = batch.counters.map(({ key, endsAt }, index) => {
+        const name = `${key} ${endsAt}`;
+        totals.set(name, (totals.get(name) ?? 0) + (batch.counts[index] ?? 0));
         return totals.get(name) as number;
       });
-      process.confirm(deltas, sums);
-      return deltas.length;
+      process.confirm(batch, sums);
+      return batch.counters.length;
     },
   };
 }
 
-/** Consumes, and reconciles with the store if it has to confirm. */
-async function take(process: RateCounters, store: ReturnType<typeof createStore>, cost = 1, counted = 0) {
+/** Consumes, and sends a batch if the store has to confirm. */
+async function take(process: Process, store: ReturnType<typeof createStore>, cost = 1, counted = 0) {
   const verdict = process.consume(LIMIT, 'user', cost, counted);
   if (!('settled' in verdict)) return verdict;
-  store.reconcile(process);
+  store.sync(process);
   return verdict.settled;
 }
 
@@ -49,13 +49,13 @@ describe('a counter', () => {
   test('sends units that were counted during a batch with the next one', () => {
     const process = createProcess();
     for (let units = 0; units < 2; units++) process.consume(LIMIT, 'user');
-    const first = process.removeUnsent(true);
+    const first = process.takeBatch(0);
     for (let units = 0; units < 3; units++) process.consume(LIMIT, 'user');
     process.confirm(first, [2]);
-    const second = process.removeUnsent(true);
-    expect([first, second].map(([delta]) => delta?.count)).toEqual([2, 3]);
+    const second = process.takeBatch(0);
+    expect([first, second].map(({ counts }) => counts)).toEqual([[2], [3]]);
     process.confirm(second, [5]);
-    expect(process.removeUnsent(true)).toEqual([]);
+    expect(process.takeBatch(0).counters).toEqual([]);
   });
 
   test('asks the store for every request once less than a tenth is left', () => {
@@ -63,7 +63,7 @@ describe('a counter', () => {
     const store = createStore();
     store.totals.set('user 60000', 88);
     process.consume(LIMIT, 'user');
-    store.reconcile(process);
+    store.sync(process);
     expect(isPending(process.consume(LIMIT, 'user'))).toBe(false); // 90
     expect(isPending(process.consume(LIMIT, 'user'))).toBe(true); // 91
   });
@@ -80,13 +80,13 @@ describe('a counter', () => {
       const pending: Promise<RateVerdict>[] = [];
       let granted = 0;
       for (let step = 0; step < 1500; step++) {
-        const process = processes[chance(processes.length)] as RateCounters;
-        if (chance(30) === 0) store.reconcile(process);
+        const process = processes[chance(processes.length)] as Process;
+        if (chance(30) === 0) store.sync(process);
         const verdict = process.consume(LIMIT, 'user');
         if ('settled' in verdict) pending.push(verdict.settled);
         else if (verdict.allowed) granted++;
       }
-      for (const process of processes) store.reconcile(process);
+      for (const process of processes) store.sync(process);
       granted += (await Promise.all(pending)).filter(({ allowed }) => allowed).length;
       expect(granted).toBeGreaterThanOrEqual(100);
       expect(granted).toBeLessThanOrEqual(100 + (processes.length - 1) * 10);
@@ -110,7 +110,7 @@ describe('a counter', () => {
     const store = createStore();
     await take(there, store, 30);
     expect(await take(here, store, 71)).toMatchObject({ allowed: false, remaining: 70 });
-    store.reconcile(here);
+    store.sync(here);
     expect(store.totals.get('user 60000')).toBe(30);
     expect(await take(there, store, 70)).toMatchObject({ allowed: true });
   });
@@ -124,7 +124,7 @@ describe('a counter', () => {
       process.consume(LIMIT, 'user', 30),
       process.consume(LIMIT, 'user', 5),
     ];
-    store.reconcile(process);
+    store.sync(process);
     const settled = await Promise.all(verdicts.map(verdict => 'settled' in verdict && verdict.settled));
     expect(settled).toMatchObject([{ allowed: true }, { allowed: false }, { allowed: true, remaining: 5 }]);
   });
@@ -135,7 +135,7 @@ describe('a counter', () => {
     const store = createStore();
     await take(process, store, 1);
     expect(await take(process, store, 249, 1)).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 120 });
-    store.reconcile(process);
+    store.sync(process);
     expect([...store.totals]).toEqual([
       ['user 60000', 250],
       ['user 120000', 100],
@@ -153,7 +153,7 @@ describe('a counter', () => {
   test('charges no more windows than the bound on their number', () => {
     const process = createProcess({ maxCounters: 10, mayWait: () => false });
     expect(process.consume(LIMIT, 'user', 100_000)).toMatchObject({ allowed: true });
-    expect(process.sizes().dirty).toBe(10);
+    expect(process.takeBatch(0).counters).toHaveLength(11); // and its own
   });
 
   test('never waits if it must not, and decides by its own count', () => {
@@ -166,15 +166,15 @@ describe('a counter', () => {
   test('decides waiting requests by its own count when the store fails, and sends them later, once', async () => {
     const process = createProcess();
     const verdict = process.consume(LIMIT, 'user', 20);
-    const deltas = process.removeUnsent(true);
+    const batch = process.takeBatch(0);
     const behind = process.consume(LIMIT, 'user', 20);
-    process.keep(deltas);
-    process.decideLocally(deltas);
+    process.keep(batch);
+    process.decideLocally(batch);
     if (!('settled' in verdict && 'settled' in behind)) throw new Error('neither waited');
     expect(await verdict.settled).toMatchObject({ allowed: true, remaining: 80 });
     expect(await behind.settled).toMatchObject({ allowed: true, remaining: 60 });
     const store = createStore();
-    store.reconcile(process);
+    store.sync(process);
     expect(store.totals.get('user 60000')).toBe(40);
   });
 
@@ -182,44 +182,40 @@ describe('a counter', () => {
     const process = createProcess();
     const store = createStore();
     await take(process, store, 100);
-    store.reconcile(process);
+    store.sync(process);
     for (let sent = 0; sent < 1000; sent++) expect(process.consume(LIMIT, 'user')).toMatchObject({ allowed: false });
-    expect(store.reconcile(process)).toBe(0);
+    expect(store.sync(process)).toBe(0);
   });
 
-  test('is kept for its window, up to the maximum number, with the store or without', () => {
+  test('is kept for its window', () => {
     const at = { ms: 0 };
     const process = createProcess({ at, mayWait: () => false });
-    for (let user = 0; user < 5000; user++) process.consume(LIMIT, `user ${user}`);
-    process.dropEnded();
-    expect(process.sizes()).toEqual({ counters: 1000, dirty: 1000 });
+    process.consume(LIMIT, 'user', 5);
+    process.takeBatch(0);
+    expect(process.consume(LIMIT, 'user')).toMatchObject({ remaining: 94 });
     at.ms = 60_000;
-    process.dropEnded();
-    expect(process.sizes()).toEqual({ counters: 0, dirty: 0 });
+    expect(process.consume(LIMIT, 'user')).toMatchObject({ remaining: 99 });
+    at.ms = 120_000;
+    expect(process.takeBatch(0).counters).toEqual([]);
   });
 
-  test('with a long key takes the place of several others', () => {
-    const process = createProcess({ mayWait: () => false, maxBytes: 100_000 });
-    for (let user = 0; user < 1000; user++) process.consume(LIMIT, `${'京'.repeat(250)} ${user}`);
-    process.dropEnded();
-    const { counters } = process.sizes();
-    expect(counters).toBeGreaterThan(100);
-    expect(counters).toBeLessThan(200);
-    expect(process.consume(LIMIT, `${'京'.repeat(250)} 999`)).toMatchObject({ remaining: LIMIT.limit - 2 });
+  test('is dropped, the oldest first, beyond the maximum number, with the store or without', () => {
+    const process = createProcess({ mayWait: () => false });
+    for (let user = 0; user < 5000; user++) process.consume(LIMIT, `user ${user}`);
+    const batch = process.takeBatch(0);
+    expect(batch.counters.map(({ key }) => key)).toEqual(Array.from({ length: 1000 }, (_, i) => `user ${4000 + i}`));
+    process.keep(batch);
+    expect(process.takeBatch(0).counters).toHaveLength(1000);
+    expect(process.consume(LIMIT, 'user 4000')).toMatchObject({ remaining: 98 });
+    expect(process.consume(LIMIT, 'user 3999')).toMatchObject({ remaining: 99 });
   });
-});
 
-describe("the store's clock", () => {
-  test('is taken from a reply, and not moved by replies within their own uncertainty', () => {
-    const local = { ms: 1_000_000 };
-    const clock = createStoreClock(() => local.ms);
-    expect(clock.isKnown()).toBe(false);
-    clock.update(1_300_010, 1_000_000, 1_000_020);
-    expect(clock.now()).toBe(1_300_000);
-    clock.update(1_300_050, 1_000_000, 1_000_100); // exact, with an uncertainty of 51 ms
-    clock.update(1_300_090, 1_000_000, 1_000_100);
-    expect(clock.now()).toBe(1_300_000);
-    clock.update(1_000_000, 1_000_000, 1_000_000); // another store, with another clock
-    expect(clock.now()).toBe(1_000_000);
+  test('of another scope is not dropped by a flood of keys', () => {
+    const process = createProcess({ mayWait: () => false });
+    const other = { ...LIMIT, scope: 'api-key' };
+    process.consume(other, 'quiet');
+    for (let user = 0; user < 5000; user++) process.consume(LIMIT, `user ${user}`);
+    process.takeBatch(0);
+    expect(process.consume(other, 'quiet')).toMatchObject({ remaining: 98 });
   });
 });

@@ -29,8 +29,8 @@ async function consume(limits: RateLimits | undefined, limit: RateLimit, key: st
 /** Resolves when the current minute, the window of the limits, has at least 15 seconds left. */
 const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 45_000);
 
-/** Waits for the store without a limit: on a busy machine it may reply so late that each process decides on its own. */
-const never = () => () => undefined;
+/** Longer than 0.3 s: on a busy machine the store may reply so late that each process decides on its own. */
+const MAX_WAIT_MS = 60_000;
 
 interface Stores extends AsyncDisposable {
   databaseUrl: string;
@@ -48,7 +48,7 @@ async function openStores(backend: Backend): Promise<Stores> {
     redisUrl,
     async open(...clockErrorsMs) {
       const made = clockErrorsMs.map(error =>
-        openRateLimits(database.url, redisUrl, log, { now: () => Date.now() + error, after: never }),
+        openRateLimits(database.url, redisUrl, log, { now: () => Date.now() + error, maxWaitMs: MAX_WAIT_MS }),
       );
       opened.push(...made);
       await Promise.all(made.map(limits => waitFor(() => asksTheStore(limits))));
@@ -126,6 +126,16 @@ describe.each(backends())('limits shared in %s', backend => {
       expect(await consume(first, DAY, 'busy')).toMatchObject({ allowed: false });
     expect((await first.consumeStrictly({ ...DAY, limit: 1000 }, 'busy')).remaining).toBe(1000 - DAY.limit - 1);
     await waitFor(async () => !(await consume(second, DAY, 'busy')).allowed);
+  });
+
+  test('attempts beyond a strict limit do not lengthen the wait for its next window', async () => {
+    await using stores = await openStores(backend);
+    const [limits] = (await stores.open(0)) as [RateLimits];
+    const strict = { ...LIMIT, limit: 10 };
+    let last: Awaited<ReturnType<RateLimits['consumeStrictly']>> | undefined;
+    for (let tried = 0; tried < 25; tried++) last = await limits.consumeStrictly(strict, 'guesses');
+    expect(last?.allowed).toBe(false);
+    expect(last?.resetSeconds).toBeLessThanOrEqual(strict.windowSeconds);
   });
 
   test('while the store is unavailable or unresponsive, each process decides by its own count', async () => {

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { openRedisCounters } from '../../src/coordination/rate-stores.ts';
-import { createLog } from '../../src/platform/log.ts';
 import { backends, valkeyUrl } from '../support/api.ts';
 
 test.runIf(backends().includes('valkey'))(
@@ -9,7 +8,7 @@ test.runIf(backends().includes('valkey'))(
   async () => {
     const url = await valkeyUrl();
     const redis = new Redis(url);
-    const counters = openRedisCounters(url, createLog('silent', 'test'));
+    const counters = openRedisCounters(url, () => undefined);
     const delta = (key: string) => ({ key, count: 1, expiresAt: new Date(Date.now() + 60_000), needsExpiry: true });
     expect((await counters.add([delta('a'), delta('b')])).totals).toEqual([1, 1]);
     await redis.lpush('parley:rate:c', 'not a number');

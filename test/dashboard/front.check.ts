@@ -69,6 +69,15 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await expectNoViolations(watched);
   });
 
+  test('the login by the identity provider returns to the requested page, with its query', async () => {
+    const provider = { OIDC_ISSUER: 'https://login.acme.example', OIDC_CLIENT_ID: 'parley', OIDC_CLIENT_SECRET: 'x' };
+    await using sso = await createApi({ sharing: api, settings: { ...provider, OIDC_NAME: 'Acme' } });
+    await using watched = await openPage(browser);
+    await watched.page.goto(`${sso.baseUrl}/dashboard/people?q=ada+lovelace`);
+    const href = await watched.page.getByRole('link', { name: 'Sign in with Acme' }).getAttribute('href');
+    expect(new URL(href ?? '', sso.baseUrl).searchParams.get('return_to')).toBe('/dashboard/people?q=ada+lovelace');
+  });
+
   test('the setup link shows its page as soon as the dashboard is built', async () => {
     const router = new Router();
     addDashboard(router, async () => undefined);

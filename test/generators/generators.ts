@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BUILT, DOCUMENT, HERE, inNpm, inVenv, JAR, OAPI_CODEGEN, run, type Toolchains } from './toolchains.ts';
+import { readGuide, type Section, writeFiles } from './guide.ts';
+import { BUILT, DOCUMENT, HERE, inNpm, inVenv, OAPI_CODEGEN, run, runShell, type Toolchains } from './toolchains.ts';
 
 /** The languages of the generated clients. */
 export type Language = 'typescript' | 'go' | 'python' | 'java' | 'kotlin' | 'rust' | 'csharp';
@@ -45,45 +46,31 @@ const GO = join(HERE, 'go');
 const GO_OF_OPENAPI_GENERATOR = join(HERE, 'go-of-openapi-generator');
 const PYTHON = join(HERE, 'python');
 
-/** The unions with a list among their alternatives. The clients for Java and C# do not compile with them: they become `Object`. */
-export const UNIONS_WITH_LISTS = [
-  'AnsweredValue',
-  'AnsweredValueInput',
-  'ComparedValue',
-  'ComparedValueInput',
-  'ConditionValue',
-  'ConditionValueInput',
-];
+const guide = await readGuide();
 
-/** The option of openapi-generator that generates these unions as `Object`. */
-export const LISTS_AS_OBJECTS = UNIONS_WITH_LISTS.map(name => `${name}=Object`).join(',');
-
-/** Generates with openapi-generator into a new folder. */
-async function openApiGenerator(language: string, ...properties: string[]) {
+/** Generates a client with openapi-generator into a new folder. */
+function openApiGenerator(language: Language | 'typescript-fetch', options = '') {
   rmSync(folderOf(language), { recursive: true, force: true });
-  const more = properties.length > 0 ? ['--additional-properties', properties.join(',')] : [];
-  if (language === 'java') more.push('--schema-mappings', LISTS_AS_OBJECTS);
-  if (language === 'csharp') more.push('--schema-mappings', CSHARP_MAPPINGS);
-  const args = ['-Xmx1g', '-jar', JAR, 'generate', '-g', language, '-i', DOCUMENT, '-o', folderOf(language), ...more];
-  return run('java', [...args, '--git-user-id', 'parley', '--git-repo-id', 'client']);
+  const ids = '--git-user-id parley --git-repo-id client'; // the Go module's name
+  return runShell(
+    `openapi-generator-cli generate -g ${language} -i '${DOCUMENT}' -o ${language} ${ids} ${options}`,
+    BUILT,
+  );
 }
 
 /** By default, openapi-generator refuses unknown members in replies (docs/decisions/0034-open-replies.md). */
-const OPEN = 'disallowAdditionalPropertiesIfNotPresent=false';
+const OPEN = '--additional-properties disallowAdditionalPropertiesIfNotPresent=false';
 
-/** Java clients otherwise send an empty list for each unset one: a patch would erase follow-ups. */
-const NULL_LISTS = 'containerDefaultToNull=true';
+/** Generates a client into `client` of a new folder with the commands of the guide, next to the guide's files. */
+async function generateAsGuided(language: Language, heading: string, options = '') {
+  const section = guide.get(heading) as Section;
+  await writeFiles(section, folderOf(language));
+  await cp(DOCUMENT, join(folderOf(language), 'openapi.json'));
+  return runShell(`${section.generate} ${options}`, folderOf(language));
+}
 
 /** C# 7 for .NET Framework 4.8, which Mono compiles. */
-const FOR_CSHARP = [
-  OPEN,
-  'packageName=Parley',
-  'library=httpclient',
-  'targetFramework=net48',
-  'nullableReferenceTypes=false',
-];
-/** The library `httpclient` cannot read a reply that is a union. `AnswerView` is an `OwnAnswer` with an access token. */
-export const CSHARP_MAPPINGS = `${LISTS_AS_OBJECTS},AnswerView=OwnAnswer`;
+const FOR_MONO = '--additional-properties targetFramework=net48,nullableReferenceTypes=false';
 const NEWTONSOFT = join(
   HERE,
   'node_modules/jillejr.newtonsoft.json-for-unity/Plugins/Newtonsoft.Json Editor/Newtonsoft.Json.dll',
@@ -93,10 +80,13 @@ const MCS_OPTIONS = [
   '-out:Flow.exe',
   ...['Newtonsoft.Json.dll', 'System.Net.Http', 'System.Web'].map(name => `-r:${name}`),
   ...['System.ComponentModel.DataAnnotations', 'System.Runtime.Serialization'].map(name => `-r:${name}`),
-  '-recurse:src/Parley/*.cs',
+  '-recurse:client/src/Parley/*.cs',
   join(HERE, 'csharp/Flow.cs'),
   join(HERE, 'csharp/Stubs.cs'),
 ];
+
+/** What the flow's middleware for Rust needs. */
+const FOR_MIDDLEWARE = ['reqwest-middleware@0.5', 'async-trait@0.1', 'http@1'];
 
 const EXEC_JAVA = 'org.codehaus.mojo:exec-maven-plugin:3.5.1:java';
 
@@ -181,43 +171,43 @@ export const GENERATORS: Generator[] = [
     name: 'openapi-generator java',
     language: 'java',
     needs: ['java', 'maven'],
-    generate: () =>
-      openApiGenerator(
-        'java',
-        OPEN,
-        NULL_LISTS,
-        'useOneOfDiscriminatorLookup=true',
-        'library=native',
-        'useSingleRequestParameter=true',
-      ),
+    generate: () => generateAsGuided('java', 'Java'),
     compile: async () => {
-      await cp(join(HERE, 'java/Flow.java'), join(folderOf('java'), 'src/main/java/Flow.java'));
-      return run('mvn', ['-q', '-B', 'compile'], folderOf('java'));
+      await cp(join(HERE, 'java/Flow.java'), join(folderOf('java'), 'client/src/main/java/Flow.java'));
+      return run('mvn', ['-q', '-B', 'compile'], join(folderOf('java'), 'client'));
     },
-    flow: environment => run('mvn', ['-q', '-B', EXEC_JAVA, '-Dexec.mainClass=Flow'], folderOf('java'), environment),
+    flow: environment =>
+      run('mvn', ['-q', '-B', EXEC_JAVA, '-Dexec.mainClass=Flow'], join(folderOf('java'), 'client'), environment),
   },
   {
     name: 'openapi-generator kotlin',
     language: 'kotlin',
     needs: ['java', 'maven'],
-    generate: () => openApiGenerator('kotlin', OPEN, 'serializationLibrary=gson', 'generateOneOfAnyOfWrappers=true'),
+    generate: () => generateAsGuided('kotlin', 'Kotlin'),
     compile: async () => {
-      await cp(join(HERE, 'kotlin'), folderOf('kotlin'), { recursive: true });
+      await cp(join(HERE, 'kotlin/Flow.kt'), join(folderOf('kotlin'), 'src/main/kotlin/Flow.kt'));
       return run('mvn', ['-q', '-B', 'compile'], folderOf('kotlin'));
     },
+    flow: environment =>
+      run('mvn', ['-q', '-B', EXEC_JAVA, '-Dexec.mainClass=FlowKt'], folderOf('kotlin'), environment),
   },
   {
     name: 'openapi-generator rust',
     language: 'rust',
     needs: ['java', 'rust'],
-    generate: () => openApiGenerator('rust'),
-    compile: () => run('cargo', ['check', '--quiet'], folderOf('rust')),
+    generate: () => generateAsGuided('rust', 'Rust'),
+    compile: async () => {
+      await cp(join(HERE, 'rust/main.rs'), join(folderOf('rust'), 'src/main.rs'));
+      await run('cargo', ['add', '--quiet', ...FOR_MIDDLEWARE], folderOf('rust'));
+      return run('cargo', ['build', '--quiet'], folderOf('rust'));
+    },
+    flow: environment => run(join(folderOf('rust'), 'target/debug/feedback'), [], folderOf('rust'), environment),
   },
   {
     name: 'openapi-generator csharp',
     language: 'csharp',
     needs: ['java', 'mono'],
-    generate: () => openApiGenerator('csharp', ...FOR_CSHARP),
+    generate: () => generateAsGuided('csharp', 'C#', FOR_MONO),
     compile: async () => {
       await cp(NEWTONSOFT, join(folderOf('csharp'), 'Newtonsoft.Json.dll'));
       return run('mcs', MCS_OPTIONS, folderOf('csharp'));

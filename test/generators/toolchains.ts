@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { makeVenv } from '../support/python.ts';
 import { hasTool, outputOf } from '../support/tools.ts';
 
@@ -14,7 +14,8 @@ export const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-co
 const JAR_URL =
   'https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/7.25.0/openapi-generator-cli-7.25.0.jar';
 const JAR_SHA256 = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
-export const JAR = join(BUILT, 'openapi-generator-cli-7.25.0.jar');
+const JAR = join(BUILT, 'openapi-generator-cli-7.25.0.jar');
+const COMMANDS = join(BUILT, 'bin');
 
 const LIMIT_MS = 600_000;
 
@@ -41,6 +42,21 @@ async function fetchJar(): Promise<void> {
   const bytes = new Uint8Array(await (await fetch(JAR_URL)).arrayBuffer());
   if (!isIntact(bytes)) throw new Error(`${JAR_URL} does not have the expected SHA-256.`);
   await writeFile(JAR, bytes);
+}
+
+/** Runs commands of a shell that may contain `openapi-generator-cli`, up to the first that fails. */
+export const runShell = (commands: string, folder: string, environment: Record<string, string> = {}) =>
+  run('bash', ['-e', '-c', commands], folder, {
+    ...environment,
+    PATH: `${COMMANDS}${delimiter}${process.env.PATH}`,
+  });
+
+/** Installs the command `openapi-generator-cli` for `runShell`. */
+async function installOpenApiGenerator(): Promise<void> {
+  await fetchJar();
+  mkdirSync(COMMANDS, { recursive: true });
+  const command = `#!/bin/sh\nexec java -Xmx1g -jar '${JAR}' "$@"\n`;
+  await writeFile(join(COMMANDS, 'openapi-generator-cli'), command, { mode: 0o755 });
 }
 
 /** The toolchains that are installed here; prints which generators are skipped without one. */
@@ -70,6 +86,6 @@ export async function prepareToolchains(): Promise<Toolchains> {
   };
   await run('npm', ['ci', '--no-audit', '--no-fund']);
   if (found.python) await makeVenv(VENV, join(HERE, 'python/requirements.txt'));
-  if (found.java) await fetchJar();
+  if (found.java) await installOpenApiGenerator();
   return found;
 }

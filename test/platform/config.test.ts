@@ -51,6 +51,26 @@ describe('the configuration', () => {
     expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
   });
 
+  test('rejects a login in SMTP_URL that is not percent-encoded', () => {
+    const faultsOfUrl = (SMTP_URL: string) => faultsOf({ SMTP_URL, MAIL_FROM: 'parley@acme.example' });
+    for (const password of ['12/34', '12?34', '12#34', 'PQRS/WXYZ', 'Gitw50#2'])
+      expect(faultsOfUrl(`smtps://parley:${password}@smtp.acme.example`).join()).toMatch(/has \/, \? or # in its user/);
+    for (const url of [
+      'smtp://me@acme.example:p%2F@mail',
+      'smtp://mail:25?requireTLS=true',
+      'smtps://u:50%25@mail:465/',
+    ])
+      expect(faultsOfUrl(url)).toEqual([]);
+  });
+
+  test('rejects a MAIL_FROM without one address', () => {
+    const faultsOfSender = (MAIL_FROM: string) => faultsOf({ SMTP_URL: 'smtp://mail', MAIL_FROM });
+    for (const from of ['Parley', 'Parley parley@acme.example', '"Parley <parley@acme.example>"', 'a@b.c, d@e.f', '<>'])
+      expect(faultsOfSender(from)).toEqual([expect.stringMatching(/^MAIL_FROM: must be an address such as/)]);
+    for (const from of ['Acme, Inc. <parley@acme.example>', '"Acme" <parley@acme.example>', 'root@localhost'])
+      expect(faultsOfSender(from)).toEqual([]);
+  });
+
   const oidc = (issuer: string) => ({
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: 'parley',

@@ -52,7 +52,7 @@ beforeAll(async () => {
     tenant.uuid,
     1000 + EVENTS,
   ]);
-  const [leased] = await leaseWebhooks(database.storage('parley_worker'), { all: 1, failing: 1 }, new Date());
+  const [leased] = await leaseWebhooks(database.storage('parley_worker'), { working: 1, failing: 1 }, new Date());
   webhook = leased as LeasedWebhook;
   explained = role => {
     const found: Explained[] = [];
@@ -76,7 +76,7 @@ describe('with many waiting deliveries', () => {
     const now = new Date();
     const leased = { ...webhook, ...fields };
     expect((await readWork(tenant, leased, now)).items).toEqual([]);
-    const round = { attempts: [], position: webhook.position, release: false, now };
+    const round = { attempts: [], position: webhook.position, isLast: false, now };
     expect((await recordRound(tenant, leased, round))?.webhook).toBeDefined();
     expectFewPages(found);
   });
@@ -111,7 +111,7 @@ test('a delivery that the team wants sent again while a round ends is due at onc
   );
   const now = new Date();
   await replayDelivery(database.storage().forTenant(webhook.tenant_id), webhook.id, last?.id ?? '', now);
-  const round = { attempts: [], position: webhook.position, release: true, now };
+  const round = { attempts: [], position: webhook.position, isLast: true, now };
   await recordRound(database.storage('parley_worker').forTenant(webhook.tenant_id), webhook, round);
   expect(await database.query('select due_at from webhooks where id = $1', [webhook.id])).toEqual([{ due_at: now }]);
 });

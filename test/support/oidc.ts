@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { exportJWK, generateKeyPair } from 'jose';
 import { type ClientMetadata, Provider } from 'oidc-provider';
 import { freePort } from './process.ts';
 
@@ -32,7 +33,10 @@ export interface ProviderOptions {
   /** The path of the issuer, such as authentik's `/application/o/parley/`. */
   path?: string;
   /** Metadata of Parley's client. */
-  client?: Pick<ClientMetadata, 'token_endpoint_auth_method' | 'id_token_signed_response_alg'>;
+  client?: Pick<
+    ClientMetadata,
+    'token_endpoint_auth_method' | 'id_token_signed_response_alg' | 'userinfo_signed_response_alg'
+  >;
 }
 
 const CLIENT = { client_id: 'parley', client_secret: 'the secret of a test: long, with % and +' };
@@ -40,20 +44,22 @@ const CLIENT = { client_id: 'parley', client_secret: 'the secret of a test: long
 /** Every claim that a test sends; the provider drops others. */
 const CLAIMS = [
   ...['email', 'email_verified', 'emails', 'name', 'preferred_username', 'upn', 'oid', 'tid', 'hd', 'cognito:username'],
-  'groups',
+  ...['groups', 'given_name', 'family_name'],
 ];
 
 /** A real OpenID provider. */
 export async function createProvider(redirectUri: string, options: ProviderOptions = {}): Promise<TestProvider> {
   const { port = await freePort(), path = '', client } = options;
   const issuer = `http://127.0.0.1:${port}${path}`;
+  const signsWith = client?.id_token_signed_response_alg ?? 'RS256';
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: [redirectUri], ...client }],
     claims: { openid: ['sub', ...CLAIMS] },
     conformIdTokenClaims: false,
     cookies: { keys: ['a key of a test'] },
-    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'HS256'] },
-    features: { devInteractions: { enabled: false } },
+    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'HS256', 'PS256', 'ES256', 'EdDSA'] },
+    features: { devInteractions: { enabled: false }, jwtUserinfo: { enabled: true } },
+    ...(/^(RS|HS)256$/.test(signsWith) ? {} : { jwks: { keys: [await makeKey(signsWith)] } }), // it has a key for RS256
     interactions: { url: (_, { uid }) => `${path.replace(/\/$/, '')}/interaction/${uid}` },
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     pkce: { required: () => true },
@@ -95,6 +101,12 @@ export async function createProvider(redirectUri: string, options: ProviderOptio
     },
   };
   return test;
+}
+
+/** Returns a private key that signs with an algorithm. */
+async function makeKey(alg: string) {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { ...(await exportJWK(privateKey)), alg, use: 'sig' };
 }
 
 /** Removes a path from the front of a request's URL, which the provider finds again in `originalUrl`. */

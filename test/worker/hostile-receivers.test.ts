@@ -5,9 +5,10 @@ import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createReceiver, type Reaction, trickle } from '../support/receivers.ts';
 import { makeEvents, makeWebhook, startDeliveries, withWebhookStores } from '../support/webhooks.ts';
 
-/** As the limits of the worker. */
+/** As the limits of the worker: eight requests each of four webhooks that work, and one each of eight that fail. */
 const REQUESTS_PER_TENANT = 40;
 const WEBHOOKS = 20;
+const FAILING = 10;
 
 let api: TestApi;
 let worker: Storage;
@@ -45,12 +46,17 @@ test('two tenants whose 40 webhooks hang hold at most 40 requests each, and a th
     };
     dead.react(hangAndCount);
     for (let count = 0; count < WEBHOOKS; count++) await makeWebhook(api, tenant, dead.url);
+    await api.database.query(
+      'update webhooks set failures = 1 where id in (select id from webhooks where tenant_id = $1 limit $2)',
+      [tenant.uuid, FAILING],
+    );
     await events(tenant, 20);
   }
   const tenant = await makeTenant(api);
   await makeWebhook(api, tenant, good.url);
   await events(tenant, 100);
   await using _ = startDeliveries(api, worker);
+  await using __ = startDeliveries(api, api.database.storage('parley_worker'));
   await good.waitForEvents(100);
   await waitFor(() => most.length === 2 && most.every(count => count >= REQUESTS_PER_TENANT));
   expect(most).toEqual([REQUESTS_PER_TENANT, REQUESTS_PER_TENANT]);

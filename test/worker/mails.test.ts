@@ -1,5 +1,6 @@
+import dns from 'node:dns';
 import { createServer } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { mailServerOf } from '../../src/platform/mail.ts';
 import { insertMail } from '../../src/storage/team/mails.ts';
@@ -83,6 +84,58 @@ describe('a mail', () => {
   ])('of %s comes from %s', async (BASE_URL, name) => {
     await mailServerOf({ SMTP_URL: server.url, MAIL_FROM: 'parley@acme.example', BASE_URL })?.greet();
     expect(server.commands[0]).toBe(`EHLO ${name}`);
+  });
+});
+
+describe('the mail server', () => {
+  const BASE_URL = 'https://parley.test';
+  const openServer = (SMTP_URL: string, MAIL_FROM = 'parley@acme.example') => {
+    const opened = mailServerOf({ SMTP_URL, MAIL_FROM, BASE_URL });
+    if (!opened) throw new Error('no mail server is configured');
+    return opened;
+  };
+  const mail = { id: '1', to: 'nora@acme.example', subject: 'x', text: 'y' };
+
+  test('is at the address of the hosts file, even if the name servers have another', async () => {
+    const asked = vi
+      .spyOn(dns.Resolver.prototype, 'resolve4')
+      .mockImplementation(((_host: string, reply: (error: null, addresses: string[]) => void) =>
+        reply(null, ['192.0.2.1'])) as never);
+    const hosts = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_host: string, _options: object, reply: (error: null, addresses: object[]) => void) =>
+        reply(null, [{ address: '127.0.0.1', family: 4 }])) as never);
+    try {
+      await openServer(server.url.replace('127.0.0.1', 'mail.acme.example')).greet();
+    } finally {
+      asked.mockRestore();
+      hosts.mockRestore();
+    }
+    expect(server.commands[0]).toBe('EHLO parley.test');
+  });
+
+  test('gets no password without encryption, unless SMTP_URL allows it', async () => {
+    server.react(command => {
+      if (command.startsWith('EHLO')) return '250-test\r\n250 AUTH PLAIN';
+      if (command === 'STARTTLS') return '502 5.5.1 not implemented';
+      return command.startsWith('AUTH') ? '235 2.7.0 accepted' : undefined;
+    });
+    const url = server.url.replace('//', '//parley:secret@');
+    const signal = new AbortController().signal;
+    const refused = { message: 'STARTTLS: 502 5.5.1 not implemented', isPermanent: false };
+    await expect(openServer(url).send(mail, signal)).rejects.toMatchObject(refused);
+    expect(server.commands).toEqual(['EHLO parley.test', 'STARTTLS']);
+    await openServer(`${url}?requireTLS=false`).send(mail, signal);
+    expect(server.commands).toContainEqual(expect.stringMatching(/^AUTH PLAIN /));
+  });
+
+  test.each([
+    ['Acme, Inc. <parley@acme.example>', 'From: "Acme, Inc." <parley@acme.example>'],
+    ['Bücher <parley@acme.example>', 'From: =?UTF-8?Q?B=C3=BCcher?= <parley@acme.example>'],
+  ])('gets a single sender from MAIL_FROM=%s', async (from, header) => {
+    await openServer(server.url, from).send(mail, new AbortController().signal);
+    expect(server.commands).toContain('MAIL FROM:<parley@acme.example>');
+    expect(server.letters[0]?.split('\n')).toContain(header);
   });
 });
 

@@ -8,7 +8,7 @@ import { makeTenant } from '../support/make.ts';
 import { createReceiver } from '../support/receivers.ts';
 import { LOCAL_WEBHOOKS, makeEvents, makeWebhook, startDeliveries } from '../support/webhooks.ts';
 
-/** As many webhooks in total as a worker delivers for at a time. */
+/** More webhooks in total, and of each tenant, than a worker delivers for at a time. */
 const TENANTS = 10;
 const WEBHOOKS = 20;
 /** Several rounds for each of them. */
@@ -27,7 +27,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-test('slow webhooks with a long backlog make room for others after each round', async () => {
+test('slow webhooks with a long backlog make room for others after each turn', async () => {
   await using slow = await createReceiver();
   await using receiver = await createReceiver();
   slow.react((_, response) => void setTimeout(() => response.writeHead(204).end(), REPLY_MS));
@@ -48,11 +48,11 @@ test('slow webhooks with a long backlog make room for others after each round', 
   expect(done).toEqual([]);
 });
 
-/** More webhooks than may have whole rounds of large bodies in memory, and how many of the latter fit into a round at most. */
+/** Webhooks with large bodies, and how many of the latter fit into a round at most. */
 const LARGE_WEBHOOKS = 10;
 const LARGE_BODIES = 22;
 
-test('a round of one of many webhooks has few large bodies', async () => {
+test('a round has few large bodies', async () => {
   await using receiver = await createReceiver();
   const counts = new Map<string | undefined, number>();
   receiver.react((_, response, { url }) => {

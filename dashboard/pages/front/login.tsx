@@ -29,7 +29,8 @@ const oidcError = (): string | null => new URLSearchParams(location.search).get(
 
 /** Login URL of the identity provider that returns to the requested page. */
 const returnTo = (loginUrl: string): string => {
-  const wanted = location.pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : location.pathname;
+  const { pathname, search } = location;
+  const wanted = pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : pathname + search;
   return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
 };
 

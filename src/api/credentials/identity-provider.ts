@@ -6,6 +6,9 @@ import type { Log } from '../../platform/log.ts';
 
 const TIMEOUT_SECONDS = 10;
 
+/** How long the provider's metadata is used: a provider that is upgraded can get other endpoints and signing algorithms. */
+const METADATA_MS = 10 * 60_000;
+
 /** The settings of an identity provider. */
 export type ProviderSettings = Pick<
   Config,
@@ -32,7 +35,7 @@ export interface Expected {
 /** The identity provider of `OIDC_ISSUER`. All functions throw `provider-unavailable` or `provider-refused`. */
 export interface IdentityProvider {
   /** Returns the address of the provider to which the browser is sent. */
-  authorizationUrl(parameters: Record<string, string>): Promise<string>;
+  authorizationUrl(parameters: Record<string, string>, now: Date): Promise<string>;
   /** Returns the person of a callback, whose parameters are in the URL. */
   identify(callback: URL, expected: Expected): Promise<Subject>;
 }
@@ -40,11 +43,15 @@ export interface IdentityProvider {
 /** How a client proves itself at the token endpoint. Some providers accept only the method that was registered there. */
 type Method = 'post' | 'basic';
 
-/** Creates the client of the identity provider. Its metadata is read at first use, and again after a failure. */
+/**
+ * Creates the client of the identity provider. Its metadata is read at first use, again after a failure, and by a login that
+ * begins later than `METADATA_MS` after the last read.
+ */
 export function createIdentityProvider(settings: ProviderSettings, log: Log): IdentityProvider {
   const rules = { claim: settings.OIDC_EMAIL_CLAIM, trust: settings.OIDC_TRUST_EMAIL };
   const discovered = new Map<Method, Promise<Configuration>>();
   let method: Method = 'post';
+  let readAt = 0;
 
   const configurationWith = async (wanted: Method): Promise<Configuration> => {
     const found = discovered.get(wanted) ?? discoverProvider(settings, wanted);
@@ -86,9 +93,13 @@ export function createIdentityProvider(settings: ProviderSettings, log: Log): Id
   };
 
   return {
-    authorizationUrl: parameters =>
+    authorizationUrl: (parameters, now) =>
       orProblem(async () => {
         const { buildAuthorizationUrl } = await import('openid-client');
+        if (now.getTime() - readAt >= METADATA_MS) {
+          discovered.clear();
+          readAt = now.getTime();
+        }
         return buildAuthorizationUrl(await configurationWith(method), parameters).href;
       }),
     identify: (callback, expected) => orProblem(() => identify(callback, expected)),

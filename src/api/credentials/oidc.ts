@@ -37,12 +37,15 @@ type Purpose = Pick<LoginState, 'returnTo' | 'invitation'>;
 export interface OidcLogin {
   /** Returns the URL to redirect to, and the encrypted state for the cookie. `carried` is that of the browser's last login. */
   begin(purpose: Purpose, carried: string | undefined, now: Date): Promise<{ url: string; carried: string }>;
-  /** Returns the subject of a callback. Throws `state-mismatch` when no begun login matches, or a problem of the provider. */
+  /**
+   * Returns the subject of a callback, and the state of the browser's other logins for the cookie, if there are any. Throws
+   * `state-mismatch` when no begun login matches, or a problem of the provider.
+   */
   finish(
     query: Record<string, string>,
     carried: string | undefined,
     now: Date,
-  ): Promise<{ subject: Subject; loginState: LoginState }>;
+  ): Promise<{ subject: Subject; loginState: LoginState; carried: string | undefined }>;
 }
 
 const CONTEXT = 'oidc';
@@ -72,20 +75,24 @@ export function createOidcLogin(config: Config, keychain: Keychain, log: Log): O
 
   const begunLogins = (carried: string | undefined, now: Date): LoginState[] =>
     (openCarried(z.array(LoginState), carried, CONTEXT, keychain) ?? []).filter(({ endsAt }) => endsAt > now.getTime());
+  const sealLogins = (logins: LoginState[]): string =>
+    keychain.seal(JSON.stringify(logins), CONTEXT).toString('base64url');
 
   return {
     async begin(purpose, carried, now) {
       const { loginState, parameters } = await newLogin(purpose, now);
-      const url = await provider.authorizationUrl({ ...parameters, redirect_uri: callback });
+      const url = await provider.authorizationUrl({ ...parameters, redirect_uri: callback }, now);
       const logins = [...begunLogins(carried, now), loginState].slice(-MAX_LOGINS);
-      return { url, carried: keychain.seal(JSON.stringify(logins), CONTEXT).toString('base64url') };
+      return { url, carried: sealLogins(logins) };
     },
     async finish(query, carried, now) {
-      const loginState = begunLogins(carried, now).find(({ state }) => state === query.state);
+      const logins = begunLogins(carried, now);
+      const loginState = logins.find(({ state }) => state === query.state);
       if (!loginState)
         throw new Problem('state-mismatch', 'The login was not begun in this browser, or more than ten minutes ago.');
       const subject = await provider.identify(new URL(`${callback}?${new URLSearchParams(query)}`), loginState);
-      return { subject, loginState };
+      const others = logins.filter(login => login !== loginState);
+      return { subject, loginState, carried: others.length > 0 ? sealLogins(others) : undefined };
     },
   };
 }

@@ -56,26 +56,25 @@ export function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
   return limits;
 }
 
-type Verdict = RateVerdict<AnnouncedLimit>;
-
 /** Sets the headers with the remaining units of a limit (draft-ietf-httpapi-ratelimit-headers). */
-function setRateLimitHeaders(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
+function setRateLimitHeaders(ctx: Context, limit: AnnouncedLimit, { remaining, resetSeconds }: RateVerdict): void {
   ctx.set('RateLimit-Policy', limit.policy);
   ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
 }
 
 /** Throws 429 for a refused verdict, unless limits only count (`RATE_LIMITS=off`). `units` is the cost of the request. */
-export function enforce(
+function enforce(
   ctx: Context,
-  verdict: Verdict,
+  limit: AnnouncedLimit,
+  verdict: RateVerdict,
   { config, metrics }: Pick<ApiDeps, 'config' | 'metrics'>,
   units = 1,
 ): void {
   if (verdict.allowed) return;
-  const { limit, remaining, resetSeconds } = verdict;
+  const { remaining, resetSeconds } = verdict;
   metrics.rateLimited.inc({ scope: limit.scope });
   if (config.RATE_LIMITS === 'off') return;
-  setRateLimitHeaders(ctx, verdict);
+  setRateLimitHeaders(ctx, limit, verdict);
   const detail =
     units > 1
       ? `${remaining} of ${limit.limit} requests per ${limit.windowSeconds} s remain, but this request counts as ${units}.`
@@ -107,7 +106,7 @@ interface Units {
 interface CallerLimit {
   limit: AnnouncedLimit;
   key: string;
-  next?(verdict: Verdict): CallerLimit | undefined;
+  next?(verdict: RateVerdict): CallerLimit | undefined;
 }
 
 /** Counts units under each limit in turn. A request refused by one limit costs no units under the next. */
@@ -115,9 +114,9 @@ async function charge(ctx: Context, first: CallerLimit, { cost, counted }: Units
   let current: CallerLimit | undefined = first;
   while (current) {
     const taken = deps.limits.consume(current.limit, current.key, cost, counted);
-    const verdict: Verdict = 'settled' in taken ? await taken.settled : taken;
-    if (current === first) setRateLimitHeaders(ctx, verdict);
-    enforce(ctx, verdict, deps, cost + counted);
+    const verdict = 'settled' in taken ? await taken.settled : taken;
+    if (current === first) setRateLimitHeaders(ctx, current.limit, verdict);
+    enforce(ctx, current.limit, verdict, deps, cost + counted);
     current = current.next?.(verdict);
   }
 }
@@ -166,9 +165,10 @@ export function limitIssue(
 ): Promise<() => Promise<void>> {
   const counted = isByAddress(scope) ? networkOf(key) : (key ?? '');
   return whileCountable(async () => {
-    const verdict = await deps.limits.consumeStrictly(limitsOf(deps.config)[scope], counted);
-    setRateLimitHeaders(ctx, verdict);
-    enforce(ctx, verdict, deps);
+    const limit = limitsOf(deps.config)[scope];
+    const verdict = await deps.limits.consumeStrictly(limit, counted);
+    setRateLimitHeaders(ctx, limit, verdict);
+    enforce(ctx, limit, verdict, deps);
     return () => whileCountable(verdict.undo);
   });
 }

@@ -22,7 +22,7 @@ const shared = { tag: 'Sessions', method: 'get', status: 302 } as const;
 const OIDC_COOKIE = 'oidc';
 
 const DASHBOARD = '/dashboard/';
-const DASHBOARD_PATH = /^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/;
+const DASHBOARD_PATH = /^[/]dashboard[/](?:\.?[A-Za-z0-9/_~?=&%+-])*\.?$/;
 
 /** The page of the dashboard to open after a login by the identity provider. */
 const ReturnTo = z
@@ -97,16 +97,18 @@ export const finishOidcLogin = operation({
     await request.limitIssue('oidc-callback-ip', request.clientIp());
     return countRefusals(request, deps, async () => {
       const sent = Object.fromEntries(Object.entries(request.query).filter(([, value]) => value !== undefined));
-      const { subject, loginState } = await toOidc(deps).finish(
+      const { subject, loginState, carried } = await toOidc(deps).finish(
         sent as Record<string, string>,
         request.cookie(OIDC_COOKIE),
         deps.now(),
       );
       const cookie = await enterBySubject(subject, loginState, request, deps);
       deps.metrics.logins.inc({ method: 'oidc', outcome: 'ok' });
-      return reply({
-        headers: { Location: loginState.returnTo, 'Set-Cookie': [clearCookie(OIDC_COOKIE, deps.config), cookie] },
-      });
+      const others =
+        carried === undefined
+          ? clearCookie(OIDC_COOKIE, deps.config)
+          : setCookie(OIDC_COOKIE, carried, OIDC_TIMEOUT_SECONDS, deps.config);
+      return reply({ headers: { Location: loginState.returnTo, 'Set-Cookie': [others, cookie] } });
     });
   },
 });

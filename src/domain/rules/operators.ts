@@ -44,11 +44,9 @@ export const ComparedValue = z
   });
 export type ComparedValue = z.output<typeof ComparedValue>;
 
-const ScalarOut = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'ComparedItem' });
-
-/** `ComparedValue` in replies. */
+/** `ComparedValue` in replies. Its lists have one type: generated Python clients cannot read a list of a union. */
 export const ComparedValueOut = z
-  .union([z.string(), z.number(), z.boolean(), z.array(ScalarOut)])
+  .union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.array(z.number()), z.array(z.boolean())])
   .meta({ id: 'ComparedValue', description: 'Absent for operators without a value' });
 
 /** A fault of an operator's value: its code, and the rule. */

@@ -44,8 +44,19 @@ export function readEmail(idToken: Claims, userinfo: Claims, rules: EmailRules):
   return (verdict ?? rules.trust === 'issuer') ? { email } : { refusal: 'email-unverified' };
 }
 
-/** Returns the display name of a person, or an empty text. */
+/** Returns the display name of a person, or an empty text. Some providers send it only in parts. */
 export function readName(idToken: Claims, userinfo: Claims): string {
-  const name = [idToken.name, userinfo.name].find(value => typeof value === 'string');
-  return ((name as string | undefined) ?? '').slice(0, 120).toWellFormed();
+  const names = [idToken, userinfo].flatMap(({ name, given_name, family_name }) => [name, [given_name, family_name]]);
+  const name = names.map(toText).find(text => text !== '') ?? '';
+  return Array.from(name).slice(0, 120).join('');
 }
+
+/** Returns a claim, or the texts of several with a space between them, as storable text. */
+const toText = (value: unknown): string =>
+  [value]
+    .flat()
+    .filter(part => typeof part === 'string')
+    .join(' ')
+    .replaceAll('\u0000', '')
+    .toWellFormed()
+    .trim();

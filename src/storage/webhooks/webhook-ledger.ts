@@ -5,7 +5,7 @@ import { newUuid } from '../../domain/ids.ts';
 import type { TenantStorage } from '../database/orm.ts';
 import { unnest, WANTED_IDS } from '../database/sql.ts';
 import type { Transaction } from '../database/transaction.ts';
-import { IS_KEPT, type Item, LEASE_S, LEASED, type LeasedWebhook } from './webhook-rounds.ts';
+import { IS_KEPT, type Item, LEASED, type LeasedWebhook } from './webhook-rounds.ts';
 
 /** A finished attempt. */
 export interface Attempt {
@@ -24,8 +24,8 @@ export interface Round {
   attempts: Attempt[];
   /** The number up to which the events of the feed were sent, or are not of the webhook's types. */
   position: number;
-  /** Whether to end the lease. */
-  release: boolean;
+  /** Whether the lease ends, which it also does if the receiver fails or the webhook was disabled. */
+  isLast: boolean;
   now: Date;
 }
 
@@ -63,10 +63,11 @@ export const recordRound = (
     await writeAttempts(tx, { tenantId, webhookId: id, round, isMoved, dropped });
     const counted = isMoved ? [] : round.attempts.filter(({ item }) => !dropped.has(item.type));
     const { failures, failing_since, disable } = judgeAttempts(before, counted, round.now);
+    const ends = round.isLast || failures > 0 || before.status === 'disabled';
     const [after] = await tx.query<LeasedWebhook>(
       `update webhooks set feed_position = greatest(feed_position, $3), failures = $4, failing_since = $5,
          lease = case when $6 then null else lease end,
-         lease_until = clock_timestamp() + case when $6 then interval '0' else interval '${LEASE_S} seconds' end,
+         lease_until = case when $6 then clock_timestamp() else lease_until end,
          due_at = least($7::timestamptz, case when ordered or $4 >= ${FAILING_FROM} then (
            select at from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
            order by sequence nulls first limit 1
@@ -74,9 +75,9 @@ export const recordRound = (
            select min(at) from deliveries where tenant_id = $1 and webhook_id = $2 and deliveries.status = 'waiting'
          ) end)
        where tenant_id = $1 and id = $2 returning ${LEASED}`,
-      [tenantId, id, round.position, failures, failing_since, round.release, sentAgain],
+      [tenantId, id, round.position, failures, failing_since, ends, sentAgain],
     );
-    return { webhook: round.release || disable ? undefined : after, disable };
+    return { webhook: ends ? undefined : after, disable };
   });
 
 const COLUMNS = {
@@ -115,7 +116,7 @@ interface Target {
 async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMoved, dropped }: Target): Promise<void> {
   const { attempts } = round;
   if (attempts.length === 0) return;
-  const waited = attempts.flatMap(({ item }) => item.deliveryId ?? []);
+  const waited = attempts.flatMap(({ item }) => item.delivery_id ?? []);
   if (waited.length > 0)
     await tx.query(
       `with ${WANTED_IDS} delete from deliveries using wanted
@@ -123,42 +124,23 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMo
       [tenantId, waited],
     );
   const present = await lockObjects(tx, tenantId, attempts);
-  const rows = attempts.flatMap(attempt => {
-    const { item, outcome, at, retryAfter } = attempt;
-    const common = {
-      tenant_id: tenantId,
-      webhook_id: webhookId,
-      event_id: item.eventId,
-      sequence: item.sequence,
-      type: item.type,
-      object_id: item.objectId,
-      event_at: item.eventAt.getTime(),
-    };
+  const rows = attempts.flatMap(({ item, outcome, at, ...attempt }) => {
+    const common = { ...item, tenant_id: tenantId, webhook_id: webhookId, event_at: item.event_at.getTime() };
     const row = {
       ...common,
-      id: item.deliveryId ?? newUuid(),
-      attempt: item.attempt,
+      id: item.delivery_id ?? newUuid(),
       at: at.getTime(),
       status: outcome === 'delivered' ? 'delivered' : 'failed',
       response_status: attempt.status,
       duration_ms: attempt.durationMs,
       error: attempt.error,
-      response: mayRepeatWords(item) && !present.has(item.objectId) ? null : attempt.response,
+      response: mayRepeatWords(item) && !present.has(item.object_id) ? null : attempt.response,
     };
     if (outcome === 'delivered' || outcome === 'expired' || item.type === TEST_TYPE || dropped.has(item.type))
       return [row];
-    const next = {
-      ...common,
-      id: newUuid(),
-      attempt: item.attempt + 1,
-      at: (isMoved ? round.now : nextAttemptAt(item.attempt, round.now, retryAfter, Math.random())).getTime(),
-      status: 'waiting',
-      response_status: null,
-      duration_ms: null,
-      error: null,
-      response: null,
-    };
-    return [row, next];
+    const nextAt = isMoved ? round.now : nextAttemptAt(item.attempt, round.now, attempt.retryAfter, Math.random());
+    const next = { ...common, id: newUuid(), attempt: item.attempt + 1, at: nextAt.getTime(), status: 'waiting' };
+    return [row, { ...next, response_status: null, duration_ms: null, error: null, response: null }];
   });
   const { sql, params } = unnest<(typeof rows)[number]>(rows, COLUMNS);
   await tx.query(`insert into deliveries (${NAMES}) select ${NAMES} from ${sql}`, params);
@@ -166,11 +148,11 @@ async function writeAttempts(tx: Transaction, { tenantId, webhookId, round, isMo
 
 /** Objects with a person's words. */
 const WORDED: EventObjectType[] = ['answer', 'conversation', 'message', 'identity'];
-const mayRepeatWords = ({ event }: Item): boolean => event !== undefined && WORDED.includes(event.object_type);
+const mayRepeatWords = ({ object_type }: Item): boolean => object_type !== null && WORDED.includes(object_type);
 
 /** Returns the objects that exist, until the end of the transaction, of those whose responses may repeat their words. */
 async function lockObjects(tx: Transaction, tenantId: string, attempts: Attempt[]): Promise<Set<string>> {
-  const ids = attempts.flatMap(({ item, response }) => (response && mayRepeatWords(item) ? item.objectId : []));
+  const ids = attempts.flatMap(({ item, response }) => (response && mayRepeatWords(item) ? item.object_id : []));
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ id: string }>('select lock_objects($1, $2::uuid[]) as id', [tenantId, ids]);
   return new Set(rows.map(({ id }) => id));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Appearance, Placement } from '../../../clients/javascript/src/index.ts';
@@ -31,7 +32,11 @@ describe.runIf(hasBrowser())('placements', () => {
   });
 
   /** Opens an app with a button of its own, which has the focus, and shows a card in it. */
-  async function place(placement: Placement, options: BrowserContextOptions = {}): Promise<Watched> {
+  async function place(
+    placement: Placement,
+    options: BrowserContextOptions = {},
+    prepare?: (page: Page) => Promise<unknown>,
+  ): Promise<Watched> {
     const watched = await openGallery(browser, script, options);
     opened.push(watched);
     const { page } = watched;
@@ -48,6 +53,7 @@ describe.runIf(hasBrowser())('placements', () => {
           Object.assign(window, { shift: (entry as never as { value: number }).value });
       }).observe({ type: 'layout-shift', buffered: true });
     });
+    await prepare?.(page);
     await show(page, {
       views: [[cardOf([NPS]), cardOf([THUMBS])]],
       appearance: { ...APPEARANCE, placement },
@@ -100,6 +106,7 @@ describe.runIf(hasBrowser())('placements', () => {
     const watched = await place(placement, options);
     await watched.page.evaluate(() => history.pushState(null, '', '/page'));
     await watched.page.getByRole('radio', { name: '3 of 10' }).focus();
+    if (placement === 'modal') await sleep(600); // sooner, Back and a press outside were meant for the page
     return watched;
   }
 
@@ -196,6 +203,32 @@ describe.runIf(hasBrowser())('placements', () => {
     expect(await isOpen(page)).toBe(true);
     expect(await comment.inputValue()).toBe('Half a');
   });
+
+  test.each(['a press outside', 'Back'])(
+    '%s at the moment in which a dialog opens was meant for the page',
+    async way => {
+      const actOnOpening = (isBack: boolean) => {
+        history.pushState(null, '', '/page');
+        const init = { bubbles: true, clientX: 5, clientY: 300, detail: 1 };
+        const look = () => {
+          const panel = document.querySelector('parley-feedback')?.shadowRoot?.querySelector('dialog');
+          if (!panel?.open) return void requestAnimationFrame(look);
+          if (isBack) return history.back();
+          document.body.dispatchEvent(new PointerEvent('pointerdown', init));
+          document.body.dispatchEvent(new MouseEvent('click', init));
+        };
+        look();
+      };
+      const { page } = await place('modal', {}, page => page.evaluate(actOnOpening, way === 'Back'));
+      await sleep(600);
+      expect(await isOpen(page)).toBe(true);
+      expect(await states(page)).not.toContain('dismissed');
+      await page.evaluate(() => history.pushState(null, '', '/page'));
+      await WAYS[way]?.(page);
+      await waitFor(async () => !(await isOpen(page)));
+      expect(await dismissed(page)).toBe(1);
+    },
+  );
 
   test('the close button has a name in the language of the view', async () => {
     for (const [lang, name] of [

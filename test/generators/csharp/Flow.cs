@@ -45,6 +45,7 @@ public static class Flow
 
     public static void Main()
     {
+        JsonConvert.DefaultSettings = () => new JsonSerializerSettings { NullValueHandling = NullValueHandling.Ignore };
         var team = At("PARLEY_URL", "PARLEY_KEY");
         var user = At("PARLEY_URL", "PARLEY_TOKEN");
         var questions = new QuestionsApi(team);
@@ -80,9 +81,9 @@ public static class Flow
         var stale = FailureOf(() =>
             questions.PatchQuestion(question.Id, new QuestionPatch { Priority = 5 }, ifMatch: "\"old\""));
 
+        var me = new TokensApi(user).WhoAmI();
         var conditional = Environment.GetEnvironmentVariable("PARLEY_QUESTION");
         var asked = new CardsApi(user).ListCards().Data.First(each => each.QuestionId == conditional);
-        // also sends null for each nullable member, and false for allow_public, as the question has them
         var patched = questions.PatchQuestion(conditional, new QuestionPatch { Priority = 5 });
         var threads = new ConversationsApi(team);
         var thread = conversations.Data[0].Id;
@@ -112,6 +113,7 @@ public static class Flow
             retry = retryAfter > 0,
             changes = new
             {
+                me = me.Identity,
                 condition = asked.Steps[1].ShowIf.Value,
                 priority = patched.Priority,
                 message = message.Kind,

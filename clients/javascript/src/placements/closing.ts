@@ -8,6 +8,9 @@ interface Closing {
   isBegun(): boolean;
 }
 
+/** What begins sooner after a dialog has opened was meant for the page behind it. */
+const TOO_SOON_MS = 500;
+
 /** Calls `onClose` for Back. Browsers without the Navigation API report a new fragment in the URL in the same way. */
 function watchBack(onClose: () => void): () => void {
   const { navigation } = globalThis as { navigation?: EventTarget };
@@ -37,8 +40,8 @@ function watchPresses(panel: HTMLElement, onClose: () => void): (() => void)[] {
 }
 
 /**
- * Watches the ways to close a panel besides its buttons: for a dialog Esc and Back, and a press outside while the card is untouched; for a popover,
- * next to which the page is used, Esc inside. A panel without a box stays. Returns a function that ends the watch.
+ * Watches the ways to close a panel that has just opened, besides its buttons: for a dialog Esc and Back, and a press outside while the card is
+ * untouched; for a popover, next to which the page is used, Esc inside. A panel without a box stays. Returns a function that ends the watch.
  */
 export function watchClosing(panel: HTMLElement, { close, isBegun }: Closing): () => void {
   const onClose = () => panel.getClientRects().length > 0 && close();
@@ -48,13 +51,15 @@ export function watchClosing(panel: HTMLElement, { close, isBegun }: Closing): (
       event.preventDefault(); // a dialog of the app around it stays
       onClose();
     });
+  const openedAt = performance.now();
+  const onPageUse = () => performance.now() - openedAt > TOO_SOON_MS && onClose();
   const stops = [
-    watchBack(onClose),
+    watchBack(onPageUse),
     listen(panel, 'cancel', event => {
       event.preventDefault(); // the view closes it, once the answer is recorded
       onClose();
     }),
-    ...watchPresses(panel, () => isBegun() || onClose()),
+    ...watchPresses(panel, () => isBegun() || onPageUse()),
   ];
   return () => {
     for (const stop of stops) stop();
