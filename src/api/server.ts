@@ -6,12 +6,11 @@ import { GATES } from '../domain/cards/decisions.ts';
 import { limitParsedIds, parsedIds } from '../domain/ids.ts';
 import { type Caches, createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
-import { boundConnections } from '../platform/connections.ts';
+import { boundConnections, fileLimit, maxConnectionsFor } from '../platform/connections.ts';
 import { listenOptions } from '../platform/listen-address.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
-import { fileLimit, maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
 import { createOutbound } from '../platform/outbound.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
@@ -88,7 +87,6 @@ export interface ApiOptions {
   log: Log;
   metrics: Metrics;
   spans?: Spans | undefined;
-  files?: OpenFiles | undefined;
   /** Maximum number of connections; by default 10,000, or as many as the limit on open files allows. */
   maxConnections?: number;
   /** The clock of everything that expires, except for rows whose age the database computes. */
@@ -103,7 +101,6 @@ export async function openApi({
   log,
   metrics,
   spans,
-  files = watchOpenFiles(log),
   maxConnections = maxConnectionsFor(fileLimit(), config.DATABASE_POOL),
   now = () => new Date(),
 }: ApiOptions): Promise<ApiProcess> {
@@ -138,7 +135,7 @@ export async function openApi({
     intervalMs: config.INGESTION_CHECK_S * 1000,
     isStopping,
   });
-  const readiness = watchReadiness({ databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log });
+  const readiness = watchReadiness({ databaseUrl, durability, derivedKeys, queue, ingestion, isStopping, log });
   const opened = { config, log, metrics, spans, keychain, storage, queue, notices, limits, isStopping, readiness, now };
   const deps = createDeps(opened, createCaches(config.CACHE_MB, metrics));
   const app = createApp(deps);
@@ -146,14 +143,7 @@ export async function openApi({
     connections.serve(request, response);
     app(request, response);
   }, config.BASE_URL);
-  const connections = boundConnections(server, {
-    door: 'api',
-    most: maxConnections,
-    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy, all connections have the proxy's address
-    log,
-    metrics,
-    files,
-  });
+  const connections = boundConnections(server, { door: 'api', most: maxConnections, log, metrics });
   const port = await listen(server, config.PORT, config.HOST);
   let row: ProcessRow | undefined;
   const housekeeping = startHousekeeping(storage, config, log, now);
@@ -168,7 +158,6 @@ export async function openApi({
       stopping = true;
       clearInterval(housekeeping);
       connections.close();
-      files.close();
       return stopInOrder(stopSteps(server, deps, ingestion, row), log);
     },
   };

@@ -6,7 +6,6 @@ import type { Log } from '../platform/log.ts';
 import { requireDiskSpace, requireFreePorts, type WantedPort } from '../platform/machine-faults.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { type Health, openMetricsServer, statusOfHealth } from '../platform/metrics-server.ts';
-import { watchOpenFiles } from '../platform/open-files.ts';
 import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { DatabaseUrl } from '../platform/store-urls.ts';
@@ -68,7 +67,6 @@ export async function runRole(
   const metrics = createMetrics(role);
   const database = await openDatabase(config, role !== 'start', log);
   const steps: StopStep[] = [];
-  const files = watchOpenFiles(log);
   let stopping = false;
   let isReady = () => false;
   const stop = () => {
@@ -81,7 +79,7 @@ export async function runRole(
     let worker: WorkerProcess | undefined;
     if (role !== 'work') {
       const { url: databaseUrl, secretKeys } = database;
-      api = await openApi({ databaseUrl, secretKeys, config, log, metrics, spans: tracing, files });
+      api = await openApi({ databaseUrl, secretKeys, config, log, metrics, spans: tracing });
       steps.push({ name: 'the API', run: failing(() => api?.close()) });
     }
     if (role !== 'serve') {
@@ -92,14 +90,14 @@ export async function runRole(
     (api ?? worker)?.list(role); // `start` is one process
     const health = (): Health => {
       if (stopping) return { status: 'stopping', degraded: [] };
-      const ofApi = api?.health() ?? workerHealth([...(worker?.degraded() ?? []), ...files.degraded()]);
+      const ofApi = api?.health() ?? workerHealth(worker?.degraded() ?? []);
       if (worker?.isReady() === false) return { ...ofApi, status: 'starting' };
       return ofApi;
     };
     isReady = () => statusOfHealth(health()) === 200;
     metrics.onScrape(async () => metrics.ready.set(isReady() ? 1 : 0));
     const { METRICS_PORT: port, HOST: host } = config;
-    const metricsServer = await openMetricsServer({ port, host, health, log, files }, metrics);
+    const metricsServer = await openMetricsServer({ port, host, health, log }, metrics);
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     if (tracing) steps.push({ name: 'the traces', limitMs: 3000, run: () => tracing.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });

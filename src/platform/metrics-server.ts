@@ -4,7 +4,6 @@ import { boundConnections } from './connections.ts';
 import { listenOptions } from './listen-address.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { OpenFiles } from './open-files.ts';
 
 /** The state for `/readyz`. */
 export interface Health {
@@ -34,7 +33,6 @@ export interface MetricsServerOptions {
   host: string;
   health: () => Health;
   log: Log;
-  files?: OpenFiles | undefined;
 }
 
 /** Longer than the scrape interval: a connection that closes as the next scrape begins would fail it. */
@@ -49,7 +47,7 @@ const MAX_CONNECTIONS = 100;
  * It has a separate socket and connection limit, so that probes are answered while the API's port is full.
  */
 export async function openMetricsServer(
-  { port, host, health, log, files }: MetricsServerOptions,
+  { port, host, health, log }: MetricsServerOptions,
   metrics: Metrics,
 ): Promise<MetricsServer> {
   const server = createServer(
@@ -71,14 +69,7 @@ export async function openMetricsServer(
     },
   );
   server.timeout = REQUEST_TIMEOUT_MS; // a client that does not read
-  const connections = boundConnections(server, {
-    door: 'metrics',
-    most: MAX_CONNECTIONS,
-    perAddress: false,
-    log,
-    metrics,
-    files,
-  });
+  const connections = boundConnections(server, { door: 'metrics', most: MAX_CONNECTIONS, log, metrics });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(listenOptions(port, host), () => resolve());

@@ -47,7 +47,7 @@ const requestMetrics = ({ counter, gauge, histogram }: Maker) => ({
   openConnections: gauge('parley_http_connections', 'Open HTTP connections, by server', ['door']),
   connectionsClosed: counter(
     'parley_http_connections_closed_total',
-    'HTTP connections closed or refused because connections, memory or file descriptors ran out',
+    'HTTP connections closed or refused because connections or memory ran out',
     ['door', 'reason', 'closed'],
   ),
   ready: gauge('parley_ready', '1 if the process accepts requests or jobs (as /readyz), else 0'),

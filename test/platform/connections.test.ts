@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { boundConnections, type ConnectionOptions } from '../../src/platform/connections.ts';
+import { boundConnections, type ConnectionOptions, maxConnectionsFor } from '../../src/platform/connections.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../../src/platform/open-files.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MOST = 20;
@@ -32,7 +31,6 @@ async function openDoor(
   const connections = boundConnections(server, {
     door: 'api',
     most: MOST,
-    perAddress: false,
     log,
     metrics,
     ...options,
@@ -53,6 +51,7 @@ async function openDoor(
     return socket;
   };
   return {
+    server,
     connections,
     lines,
     open,
@@ -113,33 +112,56 @@ describe('a server whose connections run out', () => {
     for (const [chunk] of await Promise.all(replies)) expect(String(chunk)).toContain('200 OK');
   });
 
-  test('closes incomplete requests and unread replies after idle connections, oldest first', async () => {
-    const long = 'x'.repeat(32 * 1024 * 1024);
-    const door = await openDoor({ maxBufferedBytes: Number.MAX_SAFE_INTEGER }, (request, response) => {
-      if (request.method === 'POST') request.resume();
-      else response.end(long);
-    });
-    const [half, reader, ...idle] = (await door.openMany(MOST)) as [Socket, Socket, ...Socket[]];
-    half.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
-    reader.pause().write(OK);
-    await waitFor(() => reader.bytesRead > 0);
-    await door.openMany(MOST - 2);
-    await areClosed(idle);
-    expect([isOpen(half), isOpen(reader)]).toEqual([true, true]);
-    expect(await door.closed({ closed: 'slow' })).toBe(0);
-    const newest = await door.openMany(MOST);
-    expect(newest.filter(isOpen)).toHaveLength(MOST);
-    expect(await door.closed({ closed: 'slow' })).toBe(2);
+  test('closes those without a complete request in the order of their beginning, also if they send bytes', async () => {
+    const door = await openDoor({}, request => request.resume());
+    const [body, header, ...silent] = (await door.openMany(MOST)) as [Socket, Socket, ...Socket[]];
+    const begun = once(door.server, 'request');
+    body.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na');
+    await begun;
+    const drip = setInterval(() => header.write('X'), 10);
+    ends.push(() => clearInterval(drip));
+    const newcomers = await door.openMany(1);
+    await areClosed([header]);
+    newcomers.push(...(await door.openMany(MOST - 2)));
+    await areClosed(silent);
+    expect([body, ...newcomers].every(isOpen)).toBe(true);
+    await door.openMany(1);
+    await areClosed([body]);
+    expect(newcomers.every(isOpen)).toBe(true);
+    expect(await door.closed({ closed: 'idle' })).toBe(MOST - 1);
+    expect(await door.closed({ closed: 'slow' })).toBe(1);
   });
 
-  test('lets one address use half of them, and closes its own for more', async () => {
-    const door = await openDoor({ perAddress: true });
-    const others = await door.openMany(3);
-    await door.openMany(3 * MOST, '127.0.0.2');
-    expect(door.connections.count()).toBe(3 + MOST / 2);
-    expect(others.every(isOpen)).toBe(true);
-    expect(await door.closed({ reason: 'address-share' })).toBe(2.5 * MOST);
-    expect(await door.closed({ reason: 'full' })).toBe(0);
+  test.each([
+    ['idle', 'ok', 'idle'],
+    ['replies that are not read', 'x'.repeat(8 * 1024 * 1024), 'slow'],
+  ])('closes %s before new ones, up to half of all', async (_, reply, closed) => {
+    const door = await openDoor({ maxBufferedBytes: Number.MAX_SAFE_INTEGER }, (_, response) => response.end(reply));
+    for (const socket of await door.openMany(MOST)) {
+      socket.write(OK);
+      await once(socket, 'readable');
+    }
+    const newcomers = await door.openMany(MOST / 2);
+    expect(await door.closed({ reason: 'full', closed })).toBe(MOST / 2);
+    for (const newcomer of newcomers) expect(await ask(newcomer)).toContain('200 OK');
+  });
+
+  test('does not close a request whose body has just become complete', async () => {
+    const responses: ServerResponse[] = [];
+    const door = await openDoor({ most: 2 }, (request, response) => {
+      request.resume().once('end', () => responses.push(response));
+    });
+    const [sender] = (await door.openMany(2)) as [Socket];
+    const begun = once(door.server, 'request');
+    sender.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na');
+    await begun;
+    await door.openMany(1); // closes the one without a byte
+    sender.write('b');
+    await waitFor(() => responses.length === 1);
+    await door.openMany(3);
+    const reply = once(sender, 'data');
+    responses[0]?.end('ok');
+    expect(String((await reply)[0])).toContain('200 OK');
   });
 
   test('counts what it closes, and logs it at most once a second', async () => {
@@ -183,49 +205,11 @@ test('a pipelined connection is not idle while a later request is in progress', 
   expect(String((await second)[0])).toContain('second');
 });
 
-describe('without a file descriptor', () => {
-  const outOfFiles = () => Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
-
-  test('a process logs it, and is degraded until ten seconds later', async () => {
-    const lines: string[] = [];
-    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
-    const at = { ms: 0 };
-    let isOut = true;
-    const openOne = async () => (isOut ? outOfFiles() : ({ close: async () => undefined } as never));
-    const files = watchOpenFiles(log, openOne, () => at.ms);
-    await waitFor(() => files.areExhausted());
-    expect(files.degraded()[0]).toMatch(/^file descriptors: fewer than 16 of \d+ left/);
-    isOut = false;
-    await waitFor(() => !files.areExhausted());
-    at.ms = 9999;
-    expect(files.degraded()).toHaveLength(1);
-    at.ms = 10_000;
-    expect(files.degraded()).toEqual([]);
-    files.close();
-    expect(lines).toEqual(['out of file descriptors: closing idle connections']);
-  });
-
-  test('a server closes some of its idle connections, and accepts as many as before afterwards', async () => {
-    let isOut = false;
-    const files: OpenFiles = { areExhausted: () => isOut, degraded: () => [], close: () => undefined };
-    const door = await openDoor({ files });
-    await door.openMany(MOST);
-    isOut = true;
-    await waitFor(() => door.connections.count() < MOST);
-    isOut = false;
-    expect(await door.closed({ reason: 'open-files', closed: 'idle' })).toBeGreaterThanOrEqual(1);
-    await waitFor(async () => {
-      await door.openMany(1);
-      return door.connections.count() === MOST;
-    });
-  });
-
-  test.each([
-    { files: undefined, connections: 10_000 },
-    { files: 1_048_576, connections: 10_000 },
-    { files: 1024, connections: 758 },
-    { files: 64, connections: 32 },
-  ])('$files files leave room for $connections connections', ({ files, connections }) => {
-    expect(maxConnectionsFor(files, 10)).toBe(connections);
-  });
+test.each([
+  { files: undefined, connections: 10_000 },
+  { files: 1_048_576, connections: 10_000 },
+  { files: 1024, connections: 758 },
+  { files: 64, connections: 32 },
+])('$files files leave room for $connections connections', ({ files, connections }) => {
+  expect(maxConnectionsFor(files, 10)).toBe(connections);
 });

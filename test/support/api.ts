@@ -5,7 +5,6 @@ import { openApi } from '../../src/api/server.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
 import { createLog, type Log } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
-import type { OpenFiles } from '../../src/platform/open-files.ts';
 import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
 import { readDerivedKeys } from '../../src/storage/database/derived-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
@@ -65,8 +64,6 @@ export interface TestApiOptions {
   maxConnections?: number;
   /** The API's log; silent by default. */
   log?: Log;
-  /** The file descriptors of its process; by default the real ones. */
-  files?: OpenFiles;
 }
 
 /** Empties and returns the Valkey database of this test worker. */
@@ -131,7 +128,6 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     log,
     metrics,
     ...(options.now ? { now: options.now } : {}),
-    ...(options.files ? { files: options.files } : {}),
     ...(options.maxConnections ? { maxConnections: options.maxConnections } : {}),
   });
   const baseUrl = `http://127.0.0.1:${api.port}`;

@@ -1,6 +1,5 @@
 import type { Log } from '../../platform/log.ts';
 import type { Health } from '../../platform/metrics-server.ts';
-import type { OpenFiles } from '../../platform/open-files.ts';
 import type { DatabaseUrl } from '../../platform/store-urls.ts';
 import type { Producer } from '../../queue/producer.ts';
 import { awaitSchema } from '../../storage/database/migrate.ts';
@@ -25,7 +24,6 @@ interface ReadinessDeps {
   derivedKeys: DerivedKeys;
   queue: Producer;
   ingestion: IngestionWatch;
-  files: OpenFiles;
   isStopping: () => boolean;
   log: Log;
 }
@@ -34,7 +32,7 @@ const CHECK_EVERY_MS = 1000;
 
 /** Watches database and queue from startup. An outage does not prevent the process from starting. */
 export function watchReadiness(deps: ReadinessDeps): Readiness {
-  const { databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log } = deps;
+  const { databaseUrl, durability, derivedKeys, queue, ingestion, isStopping, log } = deps;
   const closing = new AbortController();
   let isPrepared = false;
   let queueReached = false;
@@ -76,7 +74,6 @@ export function watchReadiness(deps: ReadinessDeps): Readiness {
     ...queue.health().reasons.map(reason => `queue: ${reason}`),
     ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),
     ...ingestion.degraded(),
-    ...files.degraded(),
   ];
 
   return {
