@@ -85,7 +85,7 @@ const MCS_OPTIONS = [
   join(HERE, 'csharp/Stubs.cs'),
 ];
 
-/** What the flow's middleware for Rust needs. */
+/** Crates of the flow's middleware for Rust. */
 const FOR_MIDDLEWARE = ['reqwest-middleware@0.5', 'async-trait@0.1', 'http@1'];
 
 const EXEC_JAVA = 'org.codehaus.mojo:exec-maven-plugin:3.5.1:java';

@@ -57,11 +57,6 @@ export const OTHER_MEMORY: Record<string, MemoryEntry> = {
     kept: 'until the limit’s window ends: a minute to a day',
     holds: ['identity', 'team'],
   },
-  connections: {
-    why: 'limits the connections of a network address',
-    kept: 'as long as the connection',
-    holds: ['about', 'team'],
-  },
   'work in progress': {
     why: 'requests, answers on their way to the queue, events on their way to webhooks',
     kept: 'until done, or until the process ends',

@@ -65,7 +65,7 @@ async function openConnections(
   const count = world.sized(connections, Math.min(connections, 500));
   while (sockets.length < count) {
     const batch = Array.from({ length: Math.min(AT_ONCE, count - sockets.length) }, (_, index) => {
-      // The kernel takes 10 s to bind 12,000 sockets to one address, and none to choose their ports as they connect.
+      // The kernel needs 10 s to bind 12,000 sockets to one address, and no time if they get their ports as they connect.
       const localAddress = addresses > 1 ? `127.0.0.${2 + ((sockets.length + index) % addresses)}` : undefined;
       const socket = connect({ port, host: '127.0.0.1', ...(localAddress ? { localAddress } : {}) });
       socket.on('error', () => undefined);
