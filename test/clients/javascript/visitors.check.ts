@@ -44,10 +44,17 @@ describe.runIf(hasBrowser())('visitors of a page with cards', () => {
   });
   afterAll(() => stack.disposeAsync());
 
+  /** The requests of each visitor that the service refused or that failed, to explain a fault. */
+  const unserved: string[][] = [];
+
   /** Lets a visitor use the site; resolves with the answer to expect. */
   async function letVisit(number: number): Promise<Memory> {
     const isPhone = number % 2 === 1;
     await using watched = await openPage(browser, isPhone ? PHONE : { viewport: { width: 1280, height: 800 } });
+    const refused: string[] = [];
+    unserved[number] = refused;
+    watched.page.on('response', reply => reply.status() >= 400 && refused.push(`${reply.status()} ${reply.url()}`));
+    watched.page.on('requestfailed', request => refused.push(`${request.failure()?.errorText} ${request.url()}`));
     const placement = PLACEMENTS[number % PLACEMENTS.length] as string;
     const query = new URLSearchParams({ user: `user|${number}`, base: api.baseUrl, placement });
     const memory = await visit(watched, { seed: number, isPhone, placement, url: `${url}/?${query}` });
@@ -83,7 +90,9 @@ describe.runIf(hasBrowser())('visitors of a page with cards', () => {
       const answers = await Promise.all(numbers.map(storedOf));
       const faults = memories.flatMap((memory, number) => {
         const stored = (answers[number] ?? []).map(({ state, values }) => [state, values]);
-        return isRight(memory, answers[number] ?? []) ? [] : [{ number, ...memory, stored }];
+        return isRight(memory, answers[number] ?? [])
+          ? []
+          : [{ number, ...memory, stored, unserved: unserved[number] }];
       });
       expect(faults).toEqual([]);
       const count = (state: string) => answers.flat().filter(answer => answer.state === state).length;
