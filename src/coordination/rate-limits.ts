@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { DatabaseUrl, RedisUrl } from '../platform/store-urls.ts';
 import {
@@ -34,6 +35,8 @@ const MIN_USES = [0, 0.5, 0.5, 0.5];
 const MAX_WAIT_MS = 300;
 /** A reply that contradicts the estimate of the store's clock by less is only late. */
 const CLOCK_TOLERANCE_MS = 1000;
+/** Maximum number of additions to strict limits in one round trip. */
+const MOST_ADDITIONS = 500;
 const monotonic = (): number => performance.timeOrigin + performance.now();
 
 /** Opens the rate limits of an installation: in Valkey or Redis if there is one, otherwise in PostgreSQL. */
@@ -156,12 +159,21 @@ export function createRateLimits(
   };
 }
 
-/** Limits that are counted and decided in the store only, for issuing credentials. They reject when the store is down. */
+/**
+ * Limits that are counted and decided in the store only, for issuing credentials. They reject when the store is down.
+ * Additions that come during a round trip share the next one: hundreds at once would exceed the time-out of a connection.
+ */
 function createStrictLimits(link: ReturnType<typeof createStoreLink>) {
+  const additions = createGroupCommit<StoreDelta, number>({
+    flush: link.add,
+    maxInFlight: 1,
+    weigh: () => [1],
+    maxWeights: [MOST_ADDITIONS],
+  });
   const openCounter = async (limit: RateLimit, key: string) => {
     if (!link.isClockKnown()) await link.add([]);
     const counter = createCounter(limit, key, windowEnd(limit, link.now()));
-    const add = async (count: number): Promise<number> => (await link.add([storeDeltaOf(counter, count)]))[0] ?? count;
+    const add = (count: number): Promise<number> => additions.add(storeDeltaOf(counter, count));
     return { counter, add };
   };
   return {

@@ -110,8 +110,13 @@ export function openDatabaseCounters(database: DatabaseUrl, onError: (error: Err
         deltas.map(delta => delta.count),
         deltas.map(delta => delta.expiresAt),
       ]);
-      const totals = new Map(rows.map(row => [row.key, Number(row.count)]));
-      return { totals: deltas.map(delta => totals.get(delta.key) ?? delta.count), time: Number(rows[0]?.time) };
+      const left = new Map(rows.map(row => [row.key, Number(row.count)]));
+      const totals = deltas.toReversed().map(({ key, count }) => {
+        const total = left.get(key) ?? count;
+        left.set(key, total - count); // that of an earlier addition to the same counter
+        return total;
+      });
+      return { totals: totals.reverse(), time: Number(rows[0]?.time) };
     },
     close: () => pool.end(),
   };

@@ -235,12 +235,16 @@ describe.each(backends())('with counters in %s', backend => {
   });
 
   test('600 people behind one address get tokens and cards within a minute, by the default limits', async () => {
-    await using open = await createApi({ backend, sharing: api, settings: { RATE_LIMITS: 'on' } });
+    await using open = await createApi({
+      backend,
+      sharing: api,
+      settings: { RATE_LIMITS: 'on', TRUSTED_PROXY_HOPS: '1' },
+    });
     const { id } = await tenant.addKey({ kind: 'public' });
     const arrive = async (person: number): Promise<number> => {
       const issued = await open.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
         body: { user_id: `guest|${person}` },
-        headers: { authorization: basic(id) },
+        headers: { authorization: basic(id), 'x-forwarded-for': '198.51.100.77' },
       });
       if (issued.status !== 200) return issued.status;
       return (await open.request('GET', '/v1/cards', { as: issued.body.access_token })).status;

@@ -128,6 +128,16 @@ describe.each(backends())('limits shared in %s', backend => {
     await waitFor(async () => !(await consume(second, DAY, 'busy')).allowed);
   });
 
+  test('of attempts at once, in two processes, a strict limit allows exactly its number', async () => {
+    await using stores = await openStores(backend);
+    const processes = await stores.open(0, 0);
+    await withinOneMinute();
+    const attempts = Array.from({ length: 300 }, (_, index) =>
+      (processes[index % 2] as RateLimits).consumeStrictly(LIMIT, 'crowd'),
+    );
+    expect((await Promise.all(attempts)).filter(({ allowed }) => allowed)).toHaveLength(LIMIT.limit);
+  });
+
   test('attempts beyond a strict limit do not lengthen the wait for its next window', async () => {
     await using stores = await openStores(backend);
     const [limits] = (await stores.open(0)) as [RateLimits];
