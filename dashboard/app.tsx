@@ -169,8 +169,8 @@ const Gate = () => (
   >
     {isLost => (
       <>
-        {isLost && <ConnectionBanner />}
         <SignedIn />
+        {isLost && <ConnectionBanner /> /* last, since the first link of a page is the one that skips to its content */}
       </>
     )}
   </SessionGate>
