@@ -1,6 +1,4 @@
 /** Writes the tables of docs/privacy.md from the data map: `node docs/privacy-tables.ts`. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { CACHES, JOB_FIELDS, OTHER_MEMORY, STORES, TABLES } from '../src/storage/data-map/data-map.ts';
 import {
   type Erasure,
@@ -11,9 +9,7 @@ import {
   type MemoryEntry,
   type TableEntry,
 } from '../src/storage/data-map/entry.ts';
-
-const PAGE = resolve(import.meta.dirname, 'privacy.md');
-const BETWEEN_MARKERS = /(?<=<!-- data -->\n).*?(?=<!-- \/data -->)/s;
+import { writeGeneratedPart } from './generated-part.ts';
 
 const codes = (names: string): string =>
   names
@@ -78,11 +74,4 @@ export const privacyTables = (): string =>
     ...memory('Memory of a process', { ...CACHES, ...OTHER_MEMORY }),
   ].join('\n');
 
-/** Returns the part of the page between the markers. */
-export const tablesIn = (page: string): string | undefined => BETWEEN_MARKERS.exec(page)?.[0];
-
-if (import.meta.main) {
-  const page = readFileSync(PAGE, 'utf8');
-  if (tablesIn(page) === undefined) throw new Error('docs/privacy.md lacks the markers <!-- data -->');
-  writeFileSync(PAGE, page.replace(BETWEEN_MARKERS, privacyTables()));
-}
+if (import.meta.main) writeGeneratedPart('privacy.md', 'data', privacyTables());

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commandsIn, commandsTable } from '../docs/commands-table.ts';
+import { commandsTable } from '../docs/commands-table.ts';
+import { generatedPart } from '../docs/generated-part.ts';
 import { javascriptApi } from '../docs/javascript-api.ts';
 import { COMMANDS } from '../src/commands/table.ts';
 import { filesUnder, ROOT, SRC } from './support/modules.ts';
@@ -69,7 +70,7 @@ describe('documents', () => {
   });
 
   test('list the commands as `node docs/commands-table.ts` prints them', () => {
-    expect(commandsIn(readFileSync(join(ROOT, 'README.md'), 'utf8'))).toBe(commandsTable());
+    expect(generatedPart(readFileSync(join(ROOT, 'README.md'), 'utf8'), 'commands')).toBe(commandsTable());
     expect(commandsTable()).not.toContain('sandbox');
   });
 

@@ -143,7 +143,7 @@ function createJudge(dirty: Set<Counter>, maxCounters: number, now: () => number
     return verdictOf(limit, total, allowed, endsAt - now());
   };
 
-  /** Decides requests of counters whose `place` includes the units of all of them, in the order in which they came. */
+  /** Decides waiting requests in the order in which they came. Each counter's `place` includes the units of all its requests. */
   const decide = (tickets: Ticket[]): void => {
     for (const { counter, cost } of tickets) counter.place -= cost;
     for (const { counter, cost, counted, resolve } of tickets) {

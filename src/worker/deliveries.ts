@@ -38,7 +38,7 @@ const EVERY_MS = 100;
 const RETRY_MS = 2000;
 /** How often it reads all webhooks without news: leases may have expired, and the team may have changed one. */
 const LOOK_EVERY_MS = 2000;
-/** Maximum number of requests of a webhook at a time. One that is ordered or fails has one. */
+/** How many requests a webhook gets at a time, at most. One that is ordered or fails gets one. */
 const REQUESTS_PER_WEBHOOK = 8;
 /** How long a round starts requests, so that they have the present secrets, URL and objects. */
 const ROUND_MS = 250;

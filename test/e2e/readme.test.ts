@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settingsIn, settingsTable } from '../../docs/settings-table.ts';
+import { generatedPart } from '../../docs/generated-part.ts';
+import { settingsTable } from '../../docs/settings-table.ts';
 import { envExample } from '../../src/platform/config.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { shellBlocks } from '../support/documents.ts';
@@ -123,7 +124,7 @@ test('the demo fails and names the step with an unexpected reply', async () => {
 });
 
 test("README's table of settings matches `node docs/settings-table.ts`", () => {
-  expect(settingsIn(README)).toBe(settingsTable());
+  expect(generatedPart(README, 'settings')).toBe(settingsTable());
 });
 
 test('config/env.example matches `npm run openapi`', () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { isFound } from './required.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome-stable'];
 
@@ -7,13 +8,8 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const chromiumPath = (): string | undefined => process.env.CHROMIUM ?? PLACES.find(path => existsSync(path));
 
 /** Whether browser tests can run. Otherwise prints a message, or throws if `TESTS_REQUIRE` contains `chromium`. */
-export function hasBrowser(): boolean {
-  if (chromiumPath()) return true;
-  if (process.env.TESTS_REQUIRE?.includes('chromium'))
-    throw new Error('TESTS_REQUIRE contains chromium, which was not found.');
-  process.stderr.write('\n*** No Chromium: all browser tests of the dashboard are SKIPPED. ***\n\n');
-  return false;
-}
+export const hasBrowser = (): boolean =>
+  isFound(chromiumPath() !== undefined, 'chromium', 'Chromium', 'all browser tests of the dashboard are');
 
 export const openBrowser = (options: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { ROOT } from './modules.ts';
 import { freePort } from './process.ts';
+import { isFound } from './required.ts';
 import { runTool } from './tools.ts';
 import { waitFor } from './wait.ts';
 
@@ -144,11 +145,7 @@ const pathOf = (program: string): string | undefined =>
  */
 export function hasWebProxy(name: WebProxyName): boolean {
   const { program } = WEB_PROXIES[name];
-  if (pathOf(program)) return true;
-  if (process.env.TESTS_REQUIRE?.split(',').includes('proxies'))
-    throw new Error(`TESTS_REQUIRE contains proxies, but ${program} was not found.`);
-  process.stderr.write(`\n*** No ${program}: the tests behind ${name} are SKIPPED. ***\n\n`);
-  return false;
+  return isFound(pathOf(program) !== undefined, 'proxies', program, `the tests behind ${name} are`);
 }
 
 export interface ProxiedReply {

@@ -20,8 +20,8 @@ export const PERSONAL = ['identity', 'words', 'about'] as const satisfies readon
 export type Fields = Partial<Record<Kind, string>>;
 
 /**
- * The effect of an erasure of the person on the rows: they are deleted, columns of them are emptied or replaced by the erasure's
- * digest, or they stay for a reason. Columns are separated by spaces.
+ * What erasing the person does to the rows: it deletes them, empties columns, replaces columns by the erasure's digest, or keeps
+ * the rows for a reason. Columns are separated by spaces.
  */
 export type Erasure = 'delete' | { blank: string } | { digest: string } | { keep: string };
 

@@ -22,7 +22,7 @@ export const ANSWERS: Record<string, TableEntry> = {
   answer_words: {
     why: 'the index for searching answers',
     kept: 'as long as the answer',
-    person: { by: 'answers', erasure: 'delete', export: { omit: 'a copy of the words of the answers' } },
+    person: { by: 'answers', erasure: 'delete', export: { omit: 'the answers contain the same words' } },
     words: 'words',
     technical: 'tenant_id received_at id',
   },
@@ -81,7 +81,7 @@ export const CONVERSATIONS: Record<string, TableEntry> = {
   message_words: {
     why: 'the index for searching messages and subjects',
     kept: 'as long as the message',
-    person: { by: 'conversations', erasure: 'delete', export: { omit: 'a copy of the words of the messages' } },
+    person: { by: 'conversations', erasure: 'delete', export: { omit: 'the messages contain the same words' } },
     words: 'words',
     technical: 'tenant_id conversation_id id',
   },

@@ -104,7 +104,7 @@ export const SETTINGS: Record<string, TableEntry> = {
     technical: 'tenant_id version turns new_since',
   },
   question_results: {
-    why: 'the number of answers of each question and day by value, without a person; expired answers still count',
+    why: 'how often each value was answered, by question and day, without a person; expired answers still count',
     kept: WITH_TENANT,
     technical: `tenant_id question_id day question_version identity_verified seen dismissed partial completed written scores choices`,
   },

@@ -119,7 +119,7 @@ export const leaseWebhooks = (
 
 /** An event to send. */
 export interface Item {
-  /** The delivery that waits for this attempt; null for the first one of an event of the feed. */
+  /** The delivery that waits for this attempt; null for an event's first attempt, which comes from the feed. */
   delivery_id: string | null;
   attempt: number;
   event_id: string;

@@ -16,19 +16,19 @@ import { createServerClient } from '../../../clients/javascript/src/server/index
 import { createApi, createWorker, type TestApi, waitFor } from '../../support/api.ts';
 import { makeTenant, publishQuestion } from '../../support/make.ts';
 import { freePort } from '../../support/process.ts';
+import { isFound } from '../../support/required.ts';
 import { blocksOf } from '../../support/web-proxies.ts';
 
 /** Of Debian's packages nginx-light, libnginx-mod-http-modsecurity and modsecurity-crs. */
 const NGINX = '/usr/sbin/nginx';
 const MODULE = '/usr/lib/nginx/modules/ngx_http_modsecurity_module.so';
 const RULES = '/usr/share/modsecurity-crs/rules';
-const isFound = [NGINX, MODULE, RULES].every(existsSync);
-if (!isFound && process.env.TESTS_REQUIRE?.split(',').includes('proxies'))
-  throw new Error('TESTS_REQUIRE contains proxies, but nginx with ModSecurity and its core rules was not found.');
-if (!isFound)
-  process.stderr.write(
-    '\n*** No nginx with ModSecurity and its core rules: the check of a firewall is SKIPPED. ***\n\n',
-  );
+const hasFirewall = isFound(
+  [NGINX, MODULE, RULES].every(existsSync),
+  'proxies',
+  'nginx with ModSecurity and its core rules',
+  'the check of a firewall is',
+);
 
 /** Comments as people write them, and as a firewall fears them. */
 const COMMENTS = [
@@ -104,7 +104,7 @@ async function runFirewall(stack: AsyncDisposableStack, upstream: string, settin
   return url;
 }
 
-describe.runIf(isFound)('behind nginx with the core rules of ModSecurity', () => {
+describe.runIf(hasFirewall)('behind nginx with the core rules of ModSecurity', () => {
   const stack = new AsyncDisposableStack();
   let api: TestApi;
   let baseUrl: string;

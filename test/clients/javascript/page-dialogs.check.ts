@@ -10,20 +10,13 @@ const NPS = STEPS.nps as (typeof STEPS)[string];
 describe.runIf(hasBrowser())('next to dialogs and scripts of the page', () => {
   let browser: Browser;
   let script: string;
-  const opened: AsyncDisposable[] = [];
   beforeAll(async () => {
     [browser, script] = await Promise.all([openBrowser(), bundleGallery()]);
   });
-  afterAll(async () => {
-    for (const each of opened) await each[Symbol.asyncDispose]();
-    await browser?.close();
-  });
+  afterAll(() => browser?.close());
 
-  async function open(options: BrowserContextOptions = {}): Promise<Page> {
-    const watched = await openGallery(browser, script, options);
-    opened.push(watched);
-    return watched.page;
-  }
+  const open = async (options: BrowserContextOptions = {}): Promise<Page> =>
+    (await openGallery(browser, script, options)).page;
   const isOpen = (page: Page) => page.locator('[part~=panel]').isVisible();
 
   /** Opens a dialog of the app with a button, before there are cards; returns a function that ends it. */

@@ -22,14 +22,10 @@ const PHONE = { viewport: { width: 375, height: 667 }, hasTouch: true, isMobile:
 describe.runIf(hasBrowser())('placements', () => {
   let browser: Browser;
   let script: string;
-  const opened: AsyncDisposable[] = [];
   beforeAll(async () => {
     [browser, script] = await Promise.all([openBrowser(), bundleGallery()]);
   });
-  afterAll(async () => {
-    for (const each of opened) await each[Symbol.asyncDispose]();
-    await browser?.close();
-  });
+  afterAll(() => browser?.close());
 
   /** Opens an app with a button of its own, which has the focus, and shows a card in it. */
   async function place(
@@ -38,7 +34,6 @@ describe.runIf(hasBrowser())('placements', () => {
     prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Watched> {
     const watched = await openGallery(browser, script, options);
-    opened.push(watched);
     const { page } = watched;
     await page.evaluate(() => {
       const heading = Object.assign(document.createElement('h1'), { textContent: 'App' });
@@ -221,7 +216,6 @@ describe.runIf(hasBrowser())('placements', () => {
   test('the close button has a name in the language of the view', async () => {
     for (const [lang, name] of Object.entries({ en: 'Close', de: 'Schließen', ar: 'إغلاق' })) {
       const watched = await openGallery(browser, script);
-      opened.push(watched);
       await show(watched.page, { views: [[cardOf([NPS])]], attributes: { placement: 'popover-top-left' }, lang });
       await watched.page.getByRole('button', { name, exact: true }).waitFor({ timeout: 5000 });
     }
@@ -229,7 +223,6 @@ describe.runIf(hasBrowser())('placements', () => {
 
   test('what is typed behind a feedback button stays when its element is clicked again', async () => {
     const watched = await openGallery(browser, script);
-    opened.push(watched);
     const { page } = watched;
     await page.evaluate(() => {
       document.body.prepend(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
@@ -270,7 +263,6 @@ describe.runIf(hasBrowser())('placements', () => {
 
   test('a dialog waits while somebody types on the page, so that it takes no digit as a score', async () => {
     const watched = await openGallery(browser, script);
-    opened.push(watched);
     const { page } = watched;
     await page.evaluate(() => {
       document.body.prepend(Object.assign(document.createElement('input'), { id: 'amount' }));
@@ -334,7 +326,6 @@ describe.runIf(hasBrowser())('placements', () => {
 
   test('a tab does not ask again after its thanks, although the list still has the card', async () => {
     const watched = await openGallery(browser, script);
-    opened.push(watched);
     const { page } = watched;
     await show(page, { views: [[cardOf([THUMBS])]], attributes: { placement: 'button' } });
     const tab = page.getByRole('button', { name: 'Feedback' });
@@ -350,7 +341,6 @@ describe.runIf(hasBrowser())('placements', () => {
 
   test('an element of the app opens one question, although the app keeps its clicks from the page', async () => {
     const watched = await openGallery(browser, script);
-    opened.push(watched);
     const { page } = watched;
     await page.evaluate(() => {
       const help = Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' });
@@ -385,7 +375,6 @@ describe.runIf(hasBrowser())('placements', () => {
   test('a zoom by fingers moves no sheet', async () => {
     const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
     const watched = await openGallery(browser, script, phone);
-    opened.push(watched);
     const { page, context } = watched;
     await show(page, { views: [[cardOf([NPS])]], attributes: { placement: 'modal' } });
     const session = await context.newCDPSession(page);

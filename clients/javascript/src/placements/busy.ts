@@ -8,7 +8,7 @@ const BLOCKED_MS = 500;
 
 /** A user's work on the page, outside a view, which a card must not disturb. */
 export interface Busy {
-  /** Runs a function once the user can use what it opens and, for a dialog, types no more. */
+  /** Runs a function once the page has no modal dialog and, for a function that opens a dialog, once typing has paused. */
   whenOver(isDialog: boolean, run: () => void): void;
   /** Gives up waiting. */
   cancel(): void;
